@@ -14,15 +14,14 @@ from grbp.learners.base import Learner
 from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
 from grbp.learners.memory import Memory, MemoryLike, as_memory
 from grbp.learners.registry import LearnerLike, find_learner, with_horizon
-from grbp.learners.serialization import check_constants, restore_learner
+from grbp.learners.serialization import check_constants, learner_json, restore_learner
 from grbp.learners.statewise.base import StateLearner
 from grbp.learners.statewise.counters import LARGEST_GOAL, empty_state_counters
 from grbp.live.arguments import MOST_CASES, check_label, check_text
 from grbp.live.labels import dump_labels, load_labels
 from grbp.live.models import (
-    check_kept_learner,
+    BY_STATE,
     choose_learner,
-    keep_learner,
     name_learner,
     read_memory,
     read_model,
@@ -274,11 +273,9 @@ def check_config(given: Any) -> Config:
     check_goal(config.goal)
     check_whole("seed", config.seed, 0, 2**128 - 1)
     _check_bool("shadow", config.shadow)
-    days = _check_windows(_to_days(config.windows))
+    _check_windows(config.windows, unit=_DAY)
     check_level(config.level)
     check_text("version", config.version, 64)
-    if len(days) != len(config.windows):
-        raise InvalidInput("windows were given that are not a dict of numbers")
     _check_learners(config)
     check_groups(config.groups)
     _check_bool("alarms", config.alarms)
@@ -322,22 +319,19 @@ def check_change(config: Config, learner: Any, constants: Any) -> None:
 
 def check_deciding(learner: Any, constants: Any) -> None:
     """Refuse what a configuration cannot keep of the learner that decides."""
-    check_kept_learner(learner)
+    name = learner
+    if isinstance(learner, dict):
+        name = learner.get("name")
+        if learner.get("model", "state") not in BY_STATE:
+            raise InvalidInput(
+                f"the model {learner['model']!r} was given; it must be one of {', '.join(BY_STATE)}"
+            )
+    check_text("learner", name, 1_000)
     if not isinstance(constants, dict):
         raise InvalidInput(f"constants = {constants!r} was given; it must be a dict of numbers")
     for constant, value in constants.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InvalidInput(f"the constant {constant} = {value!r} was given; it is no number")
-
-
-def _to_days(windows: object) -> object:
-    """Return windows in days, from seconds, where they are windows at all."""
-    if not isinstance(windows, dict):
-        return windows
-    return {
-        action: seconds / _DAY if type(seconds) in (int, float) else seconds
-        for action, seconds in windows.items()
-    }
 
 
 def _check_plain(value: object) -> None:
@@ -352,16 +346,6 @@ def _check_plain(value: object) -> None:
             raise InvalidInput("a configuration was given with NaN; it must have numbers")
 
 
-def check_imported(given: Any) -> Config:
-    """Return the configuration of a study that others send, or refuse it as `make_config` would.
-
-    Its learner may have left the package: cases go on without it.
-    """
-    config = check_config(given)
-    check_label("name", config.name, 64)
-    return config
-
-
 def make_config(
     name: str, goal: object, learner: LearnerLike, cases: object, settings: Mapping[str, Any]
 ) -> Config:
@@ -372,7 +356,6 @@ def make_config(
     start = check_start(settings["start"], found, goal, groups)
     if cases is not None:
         learner = _tell_cases(learner, goal, cases, start, groups)
-        found = _check_learner(find_learner(learner, goal))
     alarms, words = settings.get("alarms"), settings.get("labels", Labels())
     kept, constants = describe_learner(learner, goal, settings.get("model"))
     config = Config(
@@ -407,7 +390,10 @@ def describe_learner(
             " name, such as getbe-ps:memory=500"
         )
     learner, model = choose_learner(learner, model, None, goal)
-    return keep_learner(learner, goal, model), found.constants._asdict()
+    kept = learner_json(learner, goal)
+    if read_model(kept) != model:  # Only the name of a learner of the user's own does not say it.
+        kept |= {"model": model}
+    return kept, found.constants._asdict()
 
 
 def _can_see(goal: int, groups: list[str]) -> bool:
@@ -495,23 +481,24 @@ def _check_bool(name: str, given: object) -> bool:
 def _read_windows(given: object, words: Labels) -> object:
     """Return windows by the names of the actions, which may be given by their words."""
     if not isinstance(given, Mapping):
-        return given
+        return {} if given is None else given
     return {words.read_action(action): days for action, days in given.items()}
 
 
-def _check_windows(given: object) -> dict[str, float]:
-    """Return the windows in seconds, from days."""
-    if given is not None and not isinstance(given, Mapping):
+def _check_windows(given: object, unit: float = 1.0) -> dict[str, float]:
+    """Return the windows in seconds, from days or from another unit of which a day has so many."""
+    if not isinstance(given, Mapping):
         raise InvalidInput(
             f"windows = {given!r} was given; it must be a dict of days by action, such as"
             " {'finish': 30}"
         )
     windows = {}
-    for action, days in (given or {}).items():
+    for action, length in given.items():
         if not isinstance(action, str) or action not in (CONTINUE, FINISH):
             raise InvalidInput(
                 f"a window for {action!r} was given; it must be for 'continue' or 'finish'"
             )
+        days = length / unit if type(length) in (int, float) else length
         number = check_positive(f"the window for {action}", days)
         if number > _MOST_DAYS:
             raise InvalidInput(

@@ -17,8 +17,8 @@ import numpy as np
 from grbp._io import Kind, reason
 from grbp.errors import InvalidInput
 from grbp.learners.statewise.counters import StateCounters, add_step
-from grbp.live.arguments import check_text
-from grbp.live.config import FINISH, Config, check_imported, load_config
+from grbp.live.arguments import check_label, check_text
+from grbp.live.config import FINISH, Config, check_config, load_config
 from grbp.live.history import Entry, standing_entries
 from grbp.live.row_checks import DAMAGE
 from grbp.live.schema import LOST, WON, Event, StudyRow, dumps, loads
@@ -165,7 +165,8 @@ def _check_configurations(path: Path, name: str, events: Iterable[Event]) -> Ite
         named = name
         if event.kind == "study":
             try:
-                named = check_imported(loads(event.request)["config"]).name
+                named = check_config(loads(event.request)["config"]).name
+                check_label("name", named, 64)
             except InvalidInput as error:
                 raise InvalidInput(
                     f"{path} cannot be imported: event {event.seq}: {error}"

@@ -18,12 +18,10 @@ from grbp.learners.registry import (
     is_path,
     learner_name,
 )
-from grbp.learners.serialization import learner_json
 from grbp.learners.statewise.base import StateLearner
-from grbp.live.arguments import check_text
 from grbp.model.validation import check_goal
 
-_BY_STATE: Final = ("state", "averaged")
+BY_STATE: Final = ("state", "averaged")
 """The models of learners by state; that of one of the user's own is the first unless he says so."""
 
 
@@ -43,26 +41,6 @@ def read_model(kept: Any) -> str:
     return model
 
 
-def keep_learner(learner: LearnerLike, goal: int, model: str) -> Any:
-    """Return a learner as a configuration keeps it, with its model where its name does not say it.
-
-    Only a learner of the user's own, which is not found by its name, needs that.
-    """
-    kept = learner_json(learner, goal)
-    return kept if read_model(kept) == model else kept | {"model": model}
-
-
-def check_kept_learner(kept: Any) -> str:
-    """Return the name of a learner as a configuration keeps it, or refuse what is none."""
-    if isinstance(kept, dict):
-        if kept.get("model", "state") not in _BY_STATE:
-            raise InvalidInput(
-                f"the model {kept['model']!r} was given; it must be one of {', '.join(_BY_STATE)}"
-            )
-        kept = kept.get("name")
-    return check_text("learner", kept, 1_000)
-
-
 def _find_models(learner: LearnerLike, goal: object) -> tuple[str, ...]:
     """Return the models that a learner can have; that which it has unless somebody says so first.
 
@@ -74,7 +52,7 @@ def _find_models(learner: LearnerLike, goal: object) -> tuple[str, ...]:
         return (told,)
     by_state = isinstance(find_learner(learner, check_goal(goal)), StateLearner)
     if by_state:
-        return _BY_STATE if told == "one" else (told,)
+        return BY_STATE if told == "one" else (told,)
     if told != "one":
         raise InvalidInput(
             f"the learner {name} was given, which decides a threshold; its name is that of one by"
