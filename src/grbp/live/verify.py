@@ -1,9 +1,8 @@
 """Check a study against its log: the chain of hashes, and that every row follows from it."""
 
-import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import zip_longest
@@ -212,30 +211,17 @@ def verify_study(
     again: Again = _RECORD_AGAIN,
 ) -> Verified:
     """Check a study: its log, and that its rows are what the log makes of them."""
-    with _pause_collector():
-        events = tx.all_events()
-        found, played = replay_log(events, learner, decide=decide, log=tx, again=again)
-        problems = list(found.problems)
-        if played.follow:
-            made = played.tx
-            problems += _compare_rows("study", [tx.study()], [made.study()])
-            problems += _compare_rows("case", tx.all_cases(), made.all_cases())
-            problems += _compare_rows("held step", tx.due(LAST), made.due(LAST))
+    events = tx.all_events()
+    found, played = replay_log(events, learner, decide=decide, log=tx, again=again)
+    problems = list(found.problems)
+    if played.follow:
+        made = played.tx
+        problems += _compare_rows("study", [tx.study()], [made.study()])
+        problems += _compare_rows("case", tx.all_cases(), made.all_cases())
+        problems += _compare_rows("held step", tx.due(LAST), made.due(LAST))
     more = len(problems) - _MOST_PROBLEMS
     named = [*problems[:_MOST_PROBLEMS], *([f"and {more:,} more"] if more > 0 else [])]
     return found._replace(problems=tuple(named))
-
-
-@contextmanager
-def _pause_collector() -> Iterator[None]:
-    """Keep Python from searching millions of new rows for cycles, which they do not make."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _clock_went_back(before: str, after: str) -> bool:
