@@ -53,7 +53,7 @@ NOTE = Kind(check_note, decide_nothing, keep_case, word_note, "recorder")
 
 def write_note(study: Study, text: str, key: str = "") -> Any:
     call = Call("ada", f"2026-01-02T00:00:{len(text):02}.000000+00:00", key)
-    return study._write(lambda tx: record(tx, call, "note", case=1, text=text))
+    return study._opened.write(lambda tx: record(tx, call, "note", case=1, text=text))
 
 
 def test_a_kind_that_is_added_is_recorded_verified_reopened_exported_and_imported(
