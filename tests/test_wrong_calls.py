@@ -28,7 +28,7 @@ COUNTS = grbp.empty_state_counters(4)
 STEP = grbp.Step(1, 0, 1, finish=False, success=True)
 ROWS = "case,step,state,action,next_state\n1,1,2,0,3\n1,2,3,1,4\n2,1,1,1,0\n3,1,1,0,2\n3,2,2,1,4\n"
 
-WRONG: Final = (
+WRONG: Final[tuple[Any, ...]] = (
     None, "p", b"x", 0, -5, 1.5, math.nan, math.inf, 10**30, True, [], {}, (), [1], [None],
     [[1, 2], [3]], {"a": 1}, np.array([1, 2]), np.array(["a"]), object(), len,
 )  # fmt: skip
@@ -168,7 +168,7 @@ def test_a_function_is_given_what_its_signature_says() -> None:
         (("lunch", True, "now"), "then = 'now' was given; it must be a Study"),
     ):
         with pytest.raises(InvalidInput, match=re.escape(said)):
-            guarded(*given)  # type: ignore[arg-type]
+            guarded(*given)
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'meal'"):
         guarded()  # type: ignore[call-arg]
 

@@ -208,8 +208,9 @@ def test_the_benchmark_watches_as_the_package_does(monkeypatch: pytest.MonkeyPat
 def test_a_word_is_not_taken_for_yes() -> None:
     watch = Watch.start(4, 1, 0.95)
     for name in ("finish", "success"):
+        wrong: dict[str, Any] = {name: "no"}
         with pytest.raises(InvalidInput, match=f"{name} = 'no' was given"):
-            watch.follow(Step(1, 0, 1, finish=True, success=True)._replace(**{name: "no"}))
+            watch.follow(Step(1, 0, 1, finish=True, success=True)._replace(**wrong))
     told = Step(1, 0, 1, finish=True, success=False)
     in_a_table = Step(1, 0, 1, np.int64(1), np.bool_(False))  # type: ignore[arg-type]
     assert watch.follow(in_a_table) == watch.follow(told)
