@@ -104,9 +104,8 @@ from grbp.live.advice import (
     GroupStatus as GroupStatus,
     Status as Status,
 )
-from grbp.live.basis import Basis as Basis
+from grbp.live.basis import Basis as Basis, StateBasis as StateBasis
 from grbp.live.schema import Event as Event
-from grbp.live.state_basis import StateBasis as StateBasis
 from grbp.live.study import Study as Study
 from grbp.live.verify import Verified as Verified
 from grbp.model.export import (

@@ -5,17 +5,14 @@ import math
 import re
 
 import pytest
+from bases import make_basis
 from hypothesis import given, strategies as st
 
 import grbp
 from grbp import Action, Counters, Estimate, Posterior, Problem, dynprog
 from grbp.errors import InvalidInput
 from grbp.learners.getbe import SAMPLE_MEAN
-from grbp.live.basis import (
-    Basis,
-    make_basis,
-    value_of_continuing,
-)
+from grbp.live.basis import Basis, value_of_continuing
 from grbp.live.grounds import Ground
 from grbp.live.words.reasons import count_times, explain_advice
 from grbp.model.labels import Labels
@@ -46,9 +43,7 @@ def advice(
         first = Counters(1, 1.0, start[0], 1.0, start[1], *NOBODY)
         f, f_goal, c, c_up = f + 1.0, f_goal + start[0], c + 1.0, c_up + start[1]
     known = Counters(100, f, f_goal, c, c_up, *NOBODY)
-    return make_basis(
-        goal, state, threshold, known, seen, first, pending, level, "getbe-sm", "1.2.3"
-    )
+    return make_basis(goal, state, threshold, known, seen, pending, drawn=first, level=level)
 
 
 @st.composite
@@ -222,7 +217,7 @@ def test_forced_is_true_of_getbe_where_it_explores_and_nowhere_else() -> None:
         threshold = SAMPLE_MEAN.choose(4, known, 0)
         for state in (1, 2, 3):
             seen = [f, 0, 30, 20]
-            basis = make_basis(4, state, threshold, known, seen, None, 0, 0.95, "getbe-sm", "1")
+            basis = make_basis(4, state, threshold, known, seen)
             assert basis.forced == (threshold == 3) == (f < 15.0 * math.log(40))
 
 

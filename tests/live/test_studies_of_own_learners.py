@@ -14,9 +14,9 @@ from runs import one_sentence
 import grbp
 from grbp import Action, StateCounters, StateLearner, Study
 from grbp.errors import Conflict, InvalidInput, TooLarge
+from grbp.live.basis import StateBasis
 from grbp.live.config import check_config
 from grbp.live.queries import read_config
-from grbp.live.state_basis import StateBasis
 from grbp.live.store.memory import MemoryStore
 
 GROUPS = ("north", "south")

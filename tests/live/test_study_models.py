@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bases import make_state_basis
 from runs import one_sentence
 
 import grbp
@@ -19,7 +20,6 @@ from grbp.learners.statewise.solving import best_policy, policy_values
 from grbp.live.calls import Call
 from grbp.live.config import make_config
 from grbp.live.recording import record
-from grbp.live.state_basis import make_state_basis
 from grbp.live.store.memory import MemoryStore
 from grbp.model.transition import first_state
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
@@ -186,7 +186,7 @@ def test_the_value_of_continuing_lies_in_its_interval_and_rises_with_every_chanc
         for part in n[1:5]:
             part[:] = random.integers(0, 30, 4)
         for state in range(1, 5):
-            basis = make_state_basis(5, state, 0b0101, n[1:5], [0] * 4, 0.9, "psrl", "1")
+            basis = make_state_basis(5, state, 0b0101, n[1:5], level=0.9)
             low, high = basis.value_continue[1:]
             assert 0.0 <= low <= basis.value_continue.estimate <= high <= 1.0
             assert basis.action == (grbp.Action.FINISH if state in (1, 3) else grbp.Action.CONTINUE)
@@ -201,12 +201,12 @@ def test_the_value_of_continuing_lies_in_its_interval_and_rises_with_every_chanc
 
 def test_by_state_one_try_of_finish_is_a_try() -> None:
     n = grbp.empty_state_counters(3)
-    unknown = make_state_basis(3, 1, 0b01, n[1:5], [0, 0], 0.95, "psrl", "1")
+    unknown = make_state_basis(3, 1, 0b01, n[1:5])
     assert unknown.side is None
     assert unknown.forced
     n.won[0] = 1.0
     n.down[0] = 9.0
-    known = make_state_basis(3, 1, 0b01, n[1:5], [0, 0], 0.95, "psrl", "1")
+    known = make_state_basis(3, 1, 0b01, n[1:5])
     assert known.side == known.action == grbp.Action.FINISH
     assert not known.forced
 
@@ -214,7 +214,7 @@ def test_by_state_one_try_of_finish_is_a_try() -> None:
 def test_an_action_is_settled_by_the_ends_of_both_intervals_alone() -> None:
     def basis(worth: Estimate, finish: Estimate) -> bool:
         n = grbp.empty_state_counters(3)
-        known = make_state_basis(3, 1, 0, n[1:5], [0, 0], 0.95, "psrl", "1")
+        known = make_state_basis(3, 1, 0, n[1:5])
         return replace(known, value_continue=worth, p_f=finish).settled
 
     middle = Estimate(0.5, 0.4, 0.6)

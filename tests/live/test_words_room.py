@@ -5,14 +5,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from bases import make_basis, make_state_basis
+
 import grbp
 from grbp.alarms.watch import NAMES, Alarm
 from grbp.learners.registry import MODELS
-from grbp.live.basis import make_basis
 from grbp.live.grounds import Ground
 from grbp.live.kinds import KINDS
 from grbp.live.schema import ARCHIVE, STATUSES, UNARCHIVE
-from grbp.live.state_basis import make_state_basis
 from grbp.live.words.log import describe_events
 from grbp.live.words.reasons import GRANTED, GROUNDS, STATES, explain_advice, list_reasons
 from grbp.live.words.standing import (
@@ -42,8 +42,8 @@ def test_every_ground_has_words_in_all_forms() -> None:
         seen = (f, f // 3, c, c // 3)
         rows = [[tries // 3] * 2 for tries in (c, c, f, f)]
         for learner in ("getbe-sm", f"threshold-{choice}"):
-            by_state = make_state_basis(3, state, choice, rows, [pending] * 2, 0.9, "psrl", "1")
-            one = make_basis(3, state, choice, counts, seen, None, pending, 0.9, learner, "1")
+            by_state = make_state_basis(3, state, choice, rows, pending)
+            one = make_basis(3, state, choice, counts, seen, pending, learner=learner)
             for basis in (one, by_state):
                 found.add(basis.ground)
                 short, long = explain_advice(basis, WARD), list_reasons(basis, WARD)

@@ -1,9 +1,8 @@
 """The live advisor: open a case, ask, tell; nothing is lost, and everything is explained."""
 
 from grbp.live.advice import Advice, Case, GroupStatus, Status
-from grbp.live.basis import Basis
+from grbp.live.basis import Basis, StateBasis
 from grbp.live.schema import Event
-from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.verify import Verified
 

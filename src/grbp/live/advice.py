@@ -7,14 +7,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from grbp._format import as_plain
 from grbp.alarms.watch import Alarm
-from grbp.learners.counters import Counters
-from grbp.live.basis import Basis, make_basis
+from grbp.live.basis import Basis, StateBasis, explain
 from grbp.live.config import CONTINUE, FINISH, Config, this_version
 from grbp.live.evolve import load_watch
 from grbp.live.ledger import Known, advise, load_known
 from grbp.live.schema import OPEN, CaseRow, StudyRow
 from grbp.live.starts import DRAWN
-from grbp.live.state_basis import StateBasis, make_state_basis
 from grbp.live.words.standing import describe_advice
 from grbp.model.labels import NO_WORDS, Labels
 from grbp.model.transition import Action
@@ -111,9 +109,7 @@ def make_advice(
 ) -> Advice:
     """Return the advice on a case."""
     action = None if config.shadow else _ACTIONS[advise(config, row)]
-    advice = object.__new__(Advice)
-    # A frozen class sets its fields one by one, which takes three times as long.
-    vars(advice).update(
+    return Advice(
         study=config.name, case=row.case, rho=row.case, state=row.state, status=row.status,
         step=row.steps, action=action, shadow=config.shadow, event=event,
         replayed=replayed, group=row.group or None, code=code,
@@ -121,7 +117,6 @@ def make_advice(
         labels=config.words,
         _explain=partial(case_basis, config, row),
     )  # fmt: skip
-    return advice
 
 
 def find_warnings(config: Config, study: StudyRow) -> tuple[str, ...]:
@@ -151,27 +146,13 @@ def case_basis(config: Config, row: CaseRow) -> AnyBasis:
     """Return the reasons for what is advised in the present state of a case."""
     config = config.at(row.case)
     known = load_known(config, row.known)
-    return _explain(config, known, row.state, row.threshold, row.version)
-
-
-def _explain(config: Config, known: Known, state: int, choice: int, version: str) -> AnyBasis:
-    """Return the reasons for what a choice takes in a state."""
-    n, pending, seen, _ = known
-    if isinstance(n, Counters):
-        return make_basis(
-            config.goal, state, choice, n, seen, config.drawn, pending[0], config.level,
-            config.learner_name, version, config.memory,
-        )  # fmt: skip
-    return make_state_basis(
-        config.goal, state, choice, seen, pending, config.level, config.learner_name, version,
-        config.model, config.memory,
-    )  # fmt: skip
+    return explain(config, known, row.state, row.threshold, row.version)
 
 
 def explain_states(config: Config, known: Known, choice: int | None) -> tuple[StateBasis, ...]:
     """Return what is known in each state, and what a policy takes there; nothing for thresholds."""
     found = [
-        _explain(config, known, state, choice or 0, this_version())
+        explain(config, known, state, choice or 0, this_version())
         for state in range(1, config.goal if config.by_state else 1)
     ]
     return tuple(one for one in found if isinstance(one, StateBasis))
@@ -371,7 +352,7 @@ def make_status(
             one.rank - 1,
             sum(one.pending),
             choice,
-            _explain(config, one, 1, choice or 0, this_version()),
+            explain(config, one, 1, choice or 0, this_version()),
         )
         for name, (one, choice) in known.items()
     }

@@ -1,16 +1,18 @@
 """Say why an action is advised: what is known of both, how well, and what speaks for the other.
 
 A basis is a pure function of what stood in the study when its case was opened. A learner chose the
-actions and people look after every case, so the intervals are anytime ones, and both of them hold
-at once: each of the two probabilities has half of the error. Whatever follows from the two is
-monotone in each of them, and its ends are those of the rectangle; nothing further can go wrong.
+actions and people look after every case, so the intervals are anytime ones, and all of them hold
+together: each chance has its part of the error, one of two or, by state, of 2 (goal - 1). Whatever
+follows from the chances is monotone in each of them, and its ends are those of all their ends;
+nothing further can go wrong. By state, that is so because from a higher state one is never worse
+off: one could go on until one is back, or has won.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +20,10 @@ from numpy.typing import ArrayLike
 from grbp._format import as_plain
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, with_pending
+from grbp.learners.statewise.solving import best_policy, policy_values
+from grbp.live.config import Config
 from grbp.live.grounds import Ground, find_ground
+from grbp.live.ledger import Known, finishes
 from grbp.live.words import reasons
 from grbp.model.labels import NO_WORDS, Labels
 from grbp.model.transition import Action
@@ -28,12 +33,58 @@ from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
 
-if TYPE_CHECKING:
-    from grbp.live.state_basis import StateBasis
+
+class Reasons:
+    """What every basis says in the same way, from the parts that all of them have."""
+
+    @property
+    def ground(self: Any) -> Ground:
+        """Why the action is advised."""
+        return find_ground(self)
+
+    @property
+    def summary(self: Any) -> str:
+        """The reasons in plain words and then for statisticians, at 80 columns."""
+        return reasons.summarize(self)
+
+    def sentences(self: Any, labels: Labels = NO_WORDS) -> list[str]:
+        """Return the reasons as plain sentences, the most important first.
+
+        Parameters
+        ----------
+        labels : Labels, optional
+            What states, actions and cases are called.
+
+        Returns
+        -------
+        list of str
+        """
+        return reasons.list_reasons(self, labels)
+
+    def details(self: Any) -> list[str]:
+        """Return what statisticians want to know, as sentences.
+
+        Returns
+        -------
+        list of str
+            The learner and what it chose, or what it takes for granted; what it drew before the
+            first case, the estimate that decides, and with which probability the intervals hold.
+        """
+        return reasons.list_details(self)
+
+    def to_dict(self: Any) -> dict[str, Any]:
+        """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
+        plain, side = {name: as_plain(value) for name, value in vars(self).items()}, self.side
+        return plain | {
+            "action": self.action.name.lower(),
+            "value_finish": plain["p_f"],
+            "side": None if side is None else side.name.lower(),
+            "settled": self.settled,
+        }
 
 
 @dataclass(frozen=True)
-class Basis:
+class Basis(Reasons):
     """The reasons of one piece of advice, from what was known when its case was opened.
 
     Attributes
@@ -86,10 +137,10 @@ class Basis:
     Examples
     --------
     >>> import grbp
-    >>> from grbp.live.basis import make_basis
-    >>> counters = grbp.Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0)
-    >>> seen, learner = [50, 15, 100, 45], ("doorstep-optimal", "0.1.0")
-    >>> basis = make_basis(4, 1, 1, counters, seen, None, 2, 0.95, *learner)
+    >>> past = grbp.Counters(90, 50.0, 15.0, 100.0, 45.0, 9.0, 3.0, 80.0, 40.0)
+    >>> study = grbp.Study.create("memory", "ward", goal=4, start=past)
+    >>> first, second, third = (study.open_case(state=1) for _ in range(3))
+    >>> basis = third.basis
     >>> basis.action, basis.forced, round(basis.other_better, 3)
     (<Action.FINISH: 1>, False, 0.097)
     >>> print(basis.summary)
@@ -129,6 +180,8 @@ class Basis:
     version: str
     memory: float | str | None = None
 
+    by_state: ClassVar[Literal[False]] = False
+
     @property
     def side(self) -> Action | None:
         """The action in state 1 on whose side of the boundary the estimate is; None if unknown."""
@@ -142,78 +195,147 @@ class Basis:
         return self.difference.low >= 0.0 or self.difference.high < 0.0
 
     @property
-    def by_state(self) -> Literal[False]:
-        """Whether chances may differ by state."""
-        return False
-
-    @property
     def choice(self) -> int:
         """The threshold that was chosen for the case."""
         return self.threshold
 
-    @property
-    def ground(self) -> Ground:
-        """Why the action is advised."""
-        return find_ground(self)
-
-    @property
-    def summary(self) -> str:
-        """The reasons in plain words and then for statisticians, at 80 columns."""
-        return reasons.summarize(self)
-
-    def sentences(self, labels: Labels = NO_WORDS) -> list[str]:
-        """Return the reasons as plain sentences, the most important first.
-
-        Parameters
-        ----------
-        labels : Labels, optional
-            What states, actions and cases are called.
-
-        Returns
-        -------
-        list of str
-        """
-        return reasons.list_reasons(self, labels)
-
-    def details(self) -> list[str]:
-        """Return what statisticians want to know, as sentences.
-
-        Returns
-        -------
-        list of str
-            The learner and its threshold, what it drew before the first case, the estimate that
-            decides, and with which probability the intervals hold.
-        """
-        return reasons.list_details(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in plain types, as JSON has them; None stands for what is unknown."""
         drawn = None if self.drawn is None else dict(zip(("p_c", "p_f"), self.drawn, strict=True))
-        return plain_basis(self) | {"drawn": drawn}
+        return super().to_dict() | {"drawn": drawn}
 
 
-def make_basis(  # noqa: PLR0913, PLR0917
-    goal: int,
-    state: int,
-    threshold: int,
-    counters: Counters,
-    seen: Sequence[int],
-    start: Counters | None,
-    pending: int,
-    level: float,
-    learner: str,
-    version: str,
-    memory: float | str | None = None,
-) -> Basis:
-    """Give the reasons of the advice in a state of a case.
+@dataclass(frozen=True)
+class StateBasis(Reasons):
+    """The reasons of advice by a learner by state, from what was known when its case was opened.
 
-    The counters are those from which the learner decided when the case was opened, without what was
-    pending; f, f_goal, c and c_up are what was seen by then. `start` are the drawn first estimates
-    that stand in the counters as one try each, if there are any to be told of.
+    Attributes
+    ----------
+    goal, state : int
+        The goal, and the state of the case.
+    policy : int
+        The policy that the learner chose for the case, with bit s - 1 for FINISH in state s.
+    action : Action
+        What is advised in the state.
+    f, f_goal, c, c_up : int
+        How often FINISH was observed in this state and reached the goal, and how often CONTINUE was
+        and moved up; what a learner that forgets still counts, rounded.
+    pending : int
+        How often FINISH was advised in this state and its outcome was not known yet.
+    p_c, p_f : Estimate
+        The shares observed in this state, with their intervals.
+    value_continue : Estimate
+        The chance of reaching the goal by CONTINUE now and what is best from then on, as far as it
+        was seen: FINISH only in states where it was tried, and each chance as its share with one
+        success and one failure more. The interval allows for what nobody tried.
+    forced : bool
+        Whether the action is taken only to learn: it is FINISH that was never tried here, or by
+        these means the other is better.
+    model : str
+        What is taken for granted: "state" or "averaged".
+    level : float
+        The probability with which all intervals hold together, whenever one looks; with a memory
+        they hold only as far as the chances did not change.
+    memory : float, str or None
+        How many cases are remembered, or "averaged"; None if nothing is forgotten.
+    learner, version : str
+        The learner and the version of this package that decided.
+
+    Examples
+    --------
+    >>> import grbp, numpy
+    >>> up, down, won, lost = numpy.array([[30.0, 60.0], [70.0, 40.0], [8.0, 0.0], [12.0, 0.0]])
+    >>> past = grbp.empty_state_counters(3)._replace(up=up, down=down, won=won, lost=lost)
+    >>> study = grbp.Study.create("memory", "ward", goal=3, learner="psrl", start=past)
+    >>> basis = study.open_case(1).basis
+    >>> basis.action, basis.forced
+    (<Action.FINISH: 1>, False)
+    >>> print(basis.summary)
+    Finishing is advised in state 1. Before this case, in state 1: finishing was
+    tried 20 times and reached the goal in 40.0 % (10.2 to 76.6 %); continuing was
+    tried 100 times and moved up in 30.0 % (15.3 to 48.3 %). Continuing here, and
+    then what is best as far as it was seen, is estimated to reach the goal in
+    23.2 % (7.2 to 48.3 %).
+    <BLANKLINE>
+    For statisticians:
+    The learner psrl (grbp 0.1.0) takes for granted nothing about states, as each
+    state has its own chances. All intervals hold together, after every case, with
+    probability 95 %.
     """
-    f, f_goal, c, c_up = seen
-    p_c, p_f, even = estimate_chances(goal, seen, level)
-    action = Action.FINISH if state <= threshold else Action.CONTINUE
+
+    goal: int
+    state: int
+    policy: int
+    action: Action
+    f: int
+    f_goal: int
+    c: int
+    c_up: int
+    pending: int
+    p_c: Estimate
+    p_f: Estimate
+    value_continue: Estimate
+    forced: bool
+    model: str
+    level: float
+    memory: float | str | None
+    learner: str
+    version: str
+
+    by_state: ClassVar[Literal[True]] = True
+    threshold: ClassVar[None] = None
+    drawn: ClassVar[None] = None
+    other_better: ClassVar[None] = None
+
+    @property
+    def side(self) -> Action | None:
+        """The action that is better here by what was seen; None if FINISH was never seen here."""
+        if not self.f:
+            return None
+        return self.action if not self.forced else Action(1 - self.action)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the intervals leave only one action that is better here."""
+        worth = self.value_continue
+        return self.p_f.low >= worth.high or self.p_f.high < worth.low
+
+    @property
+    def choice(self) -> int:
+        """The policy that was chosen for the case."""
+        return self.policy
+
+
+def explain(
+    config: Config, known: Known, state: int, choice: int, version: str
+) -> Basis | StateBasis:
+    """Give the reasons of what a choice takes in a state, from all that was known to choose."""
+    action, n, pending = Action(finishes(config, choice, state)), known.n, known.pending
+    given: dict[str, Any] = {
+        "goal": config.goal, "state": state, "action": action, "level": float(config.level),
+        "learner": config.learner_name, "version": version, "memory": config.memory,
+    }  # fmt: skip
+    if not isinstance(n, Counters):
+        given |= _find_reasons_by_state(config, known, state, action)
+        return StateBasis(**given, policy=choice, model=config.model, pending=pending[state - 1])
+    given |= _find_reasons(config, known.seen, state, action)
+    # Whoever always plays one threshold does not do it in order to learn.
+    forced = config.learner_name != f"threshold-{choice}"
+    return Basis(
+        **given,
+        threshold=choice,
+        pending=pending[0],
+        drawn=None if config.drawn is None else (config.drawn.c_up, config.drawn.f_goal),
+        forced=forced and is_forced(config.goal, state, action, n, pending[0]),
+    )
+
+
+def _find_reasons(
+    config: Config, seen: Sequence[int], state: int, action: Action
+) -> dict[str, Any]:
+    """Find out what was seen of both actions in all states, and what follows from that."""
+    goal, (f, f_goal, c, c_up) = config.goal, seen
+    p_c, p_f, even = estimate_chances(goal, seen, config.level)
     finish_better: float | None = 0.0
     if state == 1:
         counts = c_up, c - c_up, f_goal, f - f_goal
@@ -221,21 +343,14 @@ def make_basis(  # noqa: PLR0913, PLR0917
     other = finish_better
     if action == Action.FINISH and finish_better is not None:
         other = 1.0 - finish_better
-    return Basis(
-        goal, state, threshold, action, f, f_goal, c, c_up, pending, p_c, p_f,
-        value_continue=Estimate(*value_of_continuing(goal, state, p_c, p_f).tolist()),
-        boundary=even,
-        difference=Estimate(p_f.estimate - even.estimate, p_f.low - even.high, p_f.high - even.low),
-        drawn=None if start is None else (start.c_up, start.f_goal),
-        # Whoever always plays one threshold does not do it in order to learn.
-        forced=learner != f"threshold-{threshold}"
-        and is_forced(goal, state, action, counters, pending),
-        other_better=other,
-        level=float(level),
-        learner=learner,
-        version=version,
-        memory=memory,
-    )  # fmt: skip
+    return {
+        "f": f, "f_goal": f_goal, "c": c, "c_up": c_up, "p_c": p_c, "p_f": p_f, "boundary": even,
+        "value_continue": Estimate(*value_of_continuing(goal, state, p_c, p_f).tolist()),
+        "difference": Estimate(
+            p_f.estimate - even.estimate, p_f.low - even.high, p_f.high - even.low
+        ),
+        "other_better": other,
+    }  # fmt: skip
 
 
 def estimate_chances(
@@ -284,12 +399,30 @@ def estimate_share(won: int, tries: int, level: float) -> Estimate:
     return Estimate(won / tries if tries else math.nan, *anytime(won, tries, level))
 
 
-def plain_basis(basis: "Basis | StateBasis") -> dict[str, Any]:
-    """Return a basis in plain types."""
-    plain, side = {name: as_plain(value) for name, value in vars(basis).items()}, basis.side
-    return plain | {
-        "action": basis.action.name.lower(),
-        "value_finish": plain["p_f"],
-        "side": None if side is None else side.name.lower(),
-        "settled": basis.settled,
-    }
+def _find_reasons_by_state(
+    config: Config, known: Known, state: int, action: Action
+) -> dict[str, Any]:
+    """Find out what was seen of both actions in a state, and what follows from all states."""
+    at = state - 1
+    up, down, won, lost = np.array(known.seen, dtype=int)
+    each = 1.0 - (1.0 - config.level) / (2.0 * (config.goal - 1))
+    p_c = [estimate_share(int(a), int(a + b), each) for a, b in zip(up, down, strict=True)]
+    p_f = [estimate_share(int(a), int(a + b), each) for a, b in zip(won, lost, strict=True)]
+    tried, mean = won + lost > 0, (won + 1.0) / (won + lost + 2.0)
+    chances = [((up + 1.0) / (up + down + 2.0), np.where(tried, mean, 0.0))]
+    chances += [(np.array(p_c)[:, end], np.array(p_f)[:, end]) for end in (1, 2)]
+    worth = Estimate(*(_value_of_continuing(*both, state) for both in chances))
+    better = Action(bool(tried[at] and mean[at] >= worth.estimate))
+    return {
+        "f": int(won[at] + lost[at]), "f_goal": int(won[at]),
+        "c": int(up[at] + down[at]), "c_up": int(up[at]),
+        "p_c": p_c[at], "p_f": p_f[at], "value_continue": worth, "forced": action != better,
+    }  # fmt: skip
+
+
+def _value_of_continuing(up: Floats, p_f: Floats, state: int) -> float:
+    """Compute what CONTINUE is worth in a state, and what is best from then on."""
+    values = [0.0, *policy_values(up, p_f, best_policy(up, p_f)).tolist(), 1.0]
+    chance = float(up[state - 1])
+    worth = chance * values[state + 1] + (1.0 - chance) * values[state - 1]
+    return math.nan if math.isnan(worth) else min(1.0, worth)

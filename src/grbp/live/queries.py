@@ -28,7 +28,7 @@ from grbp.live.advice import (
     make_status,
 )
 from grbp.live.arguments import format_time
-from grbp.live.basis import estimate_chances
+from grbp.live.basis import StateBasis, estimate_chances
 from grbp.live.calls import find_case
 from grbp.live.choice import decide_choice, find_doubt
 from grbp.live.config import Config, load_config
@@ -37,7 +37,6 @@ from grbp.live.ledger import Known, know, know_all, total_seen
 from grbp.live.row_checks import DAMAGE, check_types, find_checked, keep_checked
 from grbp.live.schema import CaseRow, Event, StudyRow, load_study
 from grbp.live.starts import count_records
-from grbp.live.state_basis import StateBasis
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.verify import Verified, find_fault, verify_stored
 from grbp.model.validation import check_whole

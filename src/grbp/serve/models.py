@@ -14,13 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from grbp.alarms.watch import Alarm
 from grbp.live.advice import Advice, Case, GroupStatus, Status
-from grbp.live.basis import Basis
+from grbp.live.basis import Basis, StateBasis
 from grbp.live.kinds import KINDS
 from grbp.live.parameters import Parameter
 from grbp.live.queries import Moment
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN
-from grbp.live.state_basis import StateBasis
 from grbp.live.study import Study
 from grbp.live.verbs import parameters_of
 from grbp.live.verify import Verified

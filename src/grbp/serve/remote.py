@@ -3,12 +3,16 @@
 import math
 from functools import cache
 from types import UnionType
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 from grbp.model.transition import Action
 
-_fields: Final = cache(get_type_hints)
-"""The types of the fields of a class."""
+
+@cache
+def _fields(cls: type) -> dict[str, Any]:
+    """Return the types of the fields of a class."""
+    hints = get_type_hints(cls)
+    return {name: kind for name, kind in hints.items() if get_origin(kind) is not ClassVar}
 
 
 def read_as(kind: Any, said: Any) -> Any:
