@@ -11,9 +11,9 @@ from grbp.live.schema import (
     Event,
     HeldRow,
     StudyRow,
-    dumps_study,
+    dumps_answer,
+    hash_event,
     hash_fields,
-    hashed_event,
 )
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.store.sql import NO_COUNTERS
@@ -34,7 +34,7 @@ def a_study(name: str = "s", **values: Any) -> StudyRow:
 
 def an_event(seq: int = 1, **values: Any) -> Event:
     event = _row(Event, **{"seq": seq, "kind": "tell", "who": "me", "previous": NO_HASH} | values)
-    return hashed_event(*event[:-1])
+    return hash_event(event)
 
 
 def a_case(case: int = 1, **values: Any) -> CaseRow:
@@ -70,7 +70,7 @@ def tell(rows: Transaction, key: str = "", who: str = "me") -> int:
     assert study is not None
     if key and (before := rows.event_of_key(key)):
         return before.seq
-    said = "{" + dumps_study(0, study)
+    said = dumps_answer({}, 0, study)
     event = an_event(study.seq + 1, previous=study.head, key=key, who=who, response=said)
     rows.append(event)
     rows.put_study(study._replace(seq=event.seq, head=event.hash))

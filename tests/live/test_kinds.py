@@ -14,7 +14,8 @@ from grbp.errors import GrbpError
 from grbp.live.calls import Answer, Asked, Call, Request
 from grbp.live.config import Config
 from grbp.live.decide import decide_nothing
-from grbp.live.evolve import Effect, Happened, Past
+from grbp.live.evolve import Effect, Past
+from grbp.live.history import Entry
 from grbp.live.kinds import KINDS, Kind
 from grbp.live.recording import record
 from grbp.live.schema import CaseRow, loads
@@ -37,9 +38,8 @@ def check_note(at: Request, /, case: int, text: str) -> Asked | Answer:
     return at.find_answer("note", words) or Asked(case, 0, words)
 
 
-def keep_case(_: Config, case: CaseRow | None, __: Happened, ___: Past) -> Effect:
+def keep_case(_: Config, case: CaseRow, __: Entry, ___: Past) -> Effect:
     """Leave a case as it is."""
-    assert case is not None
     return Effect(case)
 
 

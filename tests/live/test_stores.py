@@ -30,7 +30,7 @@ from stored import (
 )
 
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound
-from grbp.live.schema import dumps_study
+from grbp.live.schema import dumps_answer
 from grbp.live.store import open_store
 from grbp.live.store.base import HIDDEN, LAST, Store, Transaction
 from grbp.live.store.memory import MemoryStore
@@ -141,7 +141,7 @@ class TestContract:
         case, held = a_case(), a_held_step(due="5")
         counts: dict[str, Any] = {"opened": 9, "won": 2, "pending": 4, "c": 7, "c_up": 3}
         study = a_study()._replace(counters="[9,1.5,0,0,0,0,0,0,1]", **counts)
-        event = an_event(key="k", response="{" + dumps_study(0, study))
+        event = an_event(key="k", response=dumps_answer({}, 0, study))
         study = study._replace(seq=1, head=event.hash, config="{9}")
 
         def write(rows: Transaction) -> str:

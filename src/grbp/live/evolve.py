@@ -5,9 +5,9 @@ event that was recorded, now or long ago: it is applied to what stands in a stor
 recorded, and folded over a log to find out what should stand there.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from grbp.alarms.watch import Step, Watch
 from grbp.errors import InvalidInput
@@ -15,59 +15,10 @@ from grbp.learners.counters import step_counts
 from grbp.live import ledger
 from grbp.live.config import FINISH, Config, load_config
 from grbp.live.history import Entry, Move, keep_steps
-from grbp.live.schema import (
-    CLOSED,
-    LOST,
-    OPEN,
-    WON,
-    CaseRow,
-    Event,
-    HeldRow,
-    StudyRow,
-    dumps,
-    loads,
-)
+from grbp.live.schema import CLOSED, LOST, OPEN, WON, CaseRow, HeldRow, StudyRow, dumps, loads
 
 Past: TypeAlias = Callable[[], Iterator[Entry]]
 """What was recorded of a case before, as far as it stands, the last entry first."""
-
-
-class Happened(NamedTuple):
-    """An event as far as it has an effect.
-
-    Attributes
-    ----------
-    seq : int
-    kind : str
-    case, step : int
-        The number of the event, its kind, and what it is about.
-    asked, said : dict
-        What was asked, and what was answered.
-    recorded, observed : str
-        When it was recorded, and when it happened if somebody said so.
-    """
-
-    seq: int
-    kind: str
-    case: int
-    step: int
-    asked: dict[str, Any]
-    said: dict[str, Any]
-    recorded: str
-    observed: str
-
-    @classmethod
-    def read(cls, event: Event) -> "Happened":
-        """Read an event from a log."""
-        return cls(
-            event.seq, event.kind, event.case, event.step, loads(event.request),
-            loads(event.response), event.recorded, event.observed,
-        )  # fmt: skip
-
-    @property
-    def since(self) -> str:
-        """Since when the case has been in the state that it led to."""
-        return self.observed or self.recorded
 
 
 class Effect(NamedTuple):
@@ -91,91 +42,94 @@ class Effect(NamedTuple):
     released: int = 0
 
 
-def configure(study: StudyRow, one: Happened) -> StudyRow:
+def configure(study: StudyRow, entry: Entry) -> StudyRow:
     """Make a study, or configure one anew in which no case was opened yet."""
-    config = Config(**one.asked["config"])
+    config = Config(**entry.asked["config"])
     alarms = ""
     if config.alarms:
         alarms = dumps(Watch.start(config.goal, max(len(config.groups), 1), config.level))
     return ledger.begin(config, study._replace(name=config.name, config=config.text, alarms=alarms))
 
 
-def archive(study: StudyRow, one: Happened) -> StudyRow:
+def archive(study: StudyRow, entry: Entry) -> StudyRow:
     """Close a study for entries."""
-    return study._replace(archived=one.recorded)
+    return study._replace(archived=entry.event.recorded)
 
 
-def unarchive(study: StudyRow, _: Happened) -> StudyRow:
+def unarchive(study: StudyRow, _: Entry) -> StudyRow:
     """Open a study for entries again, as every event does that is recorded in it."""
     return study
 
 
-def change_learner(study: StudyRow, one: Happened) -> StudyRow:
+def change_learner(study: StudyRow, entry: Entry) -> StudyRow:
     """Let another learner decide the next cases; those that were opened are played as decided."""
-    config, asked = load_config(study.config), one.asked
-    new = config.change_learner(asked["learner"], asked["constants"], study.opened, one.seq)
+    config, asked, seq = load_config(study.config), entry.asked, entry.event.seq
+    new = config.change_learner(asked["learner"], asked["constants"], study.opened, seq)
     return study._replace(config=new.text)
 
 
-def open_case(_config: Config, _case: CaseRow | None, one: Happened, _past: Past) -> Effect:
+def open_case(_config: Config, _case: None, entry: Entry, _past: Past) -> Effect:
     """Begin with a case."""
-    first, said = one.asked["state"], one.said
+    event, asked, answer = entry.event, entry.asked, entry.answer
     return Effect(
         CaseRow(
-            case=one.case, first=first, state=first, threshold=said["threshold"], status=OPEN,
-            steps=0, overridden=0, f=0, f_goal=0, c=0, c_up=0, held=0, held_f=0, settled=0,
-            opened=one.recorded, since=one.since, known=dumps(said["known"]),
-            version=said["version"], last=one.seq, group=one.asked.get("group", ""),
+            case=event.case, first=asked["state"], state=asked["state"],
+            threshold=answer["threshold"], status=OPEN, steps=0, overridden=0, f=0, f_goal=0, c=0,
+            c_up=0, held=0, held_f=0, settled=0, opened=event.recorded, since=entry.since,
+            known=dumps(answer["known"]), version=answer["version"], last=event.seq,
+            group=asked.get("group", ""),
         )
     )  # fmt: skip
 
 
-def tell(config: Config, case: CaseRow | None, one: Happened, _past: Past) -> Effect:
+def tell(config: Config, case: CaseRow, entry: Entry, _past: Past) -> Effect:
     """Lead a case to another state; the step counts, or waits until it may."""
-    assert case is not None  # noqa: S101 (it was opened before)
-    said, after = one.said, one.asked["state"]
-    move = said["took"], case.state, after
-    due = due_time(config, said["took"], case.since, one.recorded)
+    event, answer, after = entry.event, entry.answer, entry.asked["state"]
+    move = answer["took"], case.state, after
+    due = due_time(config, answer["took"], case.since, event.recorded)
     new = _count(config, case, move, 1, held=bool(due))._replace(
         state=after,
         status=WON if after == config.goal else LOST if after == 0 else OPEN,
-        steps=one.step,
-        overridden=case.overridden + (said["took"] != said["advised"]),
-        since=one.since,
+        steps=event.step,
+        overridden=case.overridden + (answer["took"] != answer["advised"]),
+        since=entry.since,
     )
-    return Effect(new, move, HeldRow(case.case, one.step, due, one.seq) if due else None)
+    return Effect(new, move, HeldRow(case.case, event.step, due, event.seq) if due else None)
 
 
-def void(config: Config, case: CaseRow | None, one: Happened, past: Past) -> Effect:
+def void(config: Config, case: CaseRow, entry: Entry, past: Past) -> Effect:
     """Take back the withdrawal of a case, or its last step."""
-    assert case is not None  # noqa: S101
-    if not one.step:
+    step, matured, steps = entry.event.step, False, list[Entry]()
+    if not step:
         return Effect(case._replace(status=OPEN))
-    entries = list(_up_to_two_steps(past()))
-    (done, before), waits = keep_steps(entries), not _counts(entries, one.step)
-    said = done.answer
+    for one in past():
+        matured = matured or (one.event.kind, one.event.step) == ("mature", step)
+        steps += keep_steps([one])
+        if len(steps) == 2:
+            break
+    done, before = steps
+    answer, waits = done.answer, not (matured or done.answer["counted"])
     new = _count(config, case, done.move, -1, held=waits)._replace(
-        state=said["from"],
+        state=answer["from"],
         status=OPEN,
-        steps=one.step - 1,
-        overridden=case.overridden - (said["took"] != said["advised"]),
+        steps=step - 1,
+        overridden=case.overridden - (answer["took"] != answer["advised"]),
         since=before.since,
     )
-    return Effect(new, done.move, None, one.step if waits else 0)
+    return Effect(new, done.move, None, step if waits else 0)
 
 
-def close(_config: Config, case: CaseRow | None, _one: Happened, _past: Past) -> Effect:
+def close(_config: Config, case: CaseRow, _entry: Entry, _past: Past) -> Effect:
     """Withdraw a case."""
-    assert case is not None  # noqa: S101
     return Effect(case._replace(status=CLOSED))
 
 
-def mature(config: Config, case: CaseRow | None, one: Happened, past: Past) -> Effect:
+def mature(config: Config, case: CaseRow, entry: Entry, past: Past) -> Effect:
     """Let a step count, whose window is over."""
-    assert case is not None  # noqa: S101
-    move = next(entry.move for entry in keep_steps(past()) if entry.event.step == one.step)
+    step = entry.event.step
+    move = next(one.move for one in keep_steps(past()) if one.event.step == step)
     waited = _count(config, case, move, -1, held=True)
-    return Effect(_count(config, waited, move, 1, held=False), move, None, one.step)
+    return Effect(_count(config, waited, move, 1, held=False), move, None, step)
 
 
 def count_effect(
@@ -194,25 +148,6 @@ def count_effect(
     if study.alarms and sign and move is not None:
         return study._replace(alarms=_watch(config, study.alarms, new, move, sign))
     return study
-
-
-def _up_to_two_steps(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield entries up to the second one that is a step, or the opening."""
-    steps = 0
-    for entry in entries:
-        yield entry
-        steps += entry.event.kind in ("tell", "open")
-        if steps == 2:
-            return
-
-
-def _counts(entries: Iterable[Entry], step: int) -> bool:
-    """Return whether a step counts: it did when it was told, or has become mature since."""
-    return any(
-        entry.event.kind == "mature" or entry.answer["counted"]
-        for entry in entries
-        if entry.event.step == step
-    )
 
 
 def _count(config: Config, case: CaseRow, move: Move, sign: int, *, held: bool) -> CaseRow:

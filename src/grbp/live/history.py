@@ -28,6 +28,12 @@ class Entry(NamedTuple):
     answer: dict[str, Any]
 
     @property
+    def asked(self) -> dict[str, Any]:
+        """What was asked for."""
+        found: dict[str, Any] = loads(self.event.request)
+        return found
+
+    @property
     def since(self) -> str:
         """Since when the case was in the state that this entry led to."""
         return self.event.observed or self.event.recorded

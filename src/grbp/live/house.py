@@ -17,9 +17,9 @@ from grbp.live.schema import (
     Event,
     StudyRow,
     dumps,
-    dumps_study,
+    dumps_answer,
+    hash_event,
     hash_fields,
-    hashed_event,
     loads,
 )
 from grbp.live.store.base import HOUSE, Store, Transaction
@@ -45,13 +45,15 @@ def append(tx: Transaction, call: Call, kind: str, /, **what: Any) -> Event:
         raise InvalidInput(f"the kind {kind!r} was given; it must be one of {', '.join(KINDS)}")
     row, latest = tx.study(), {}
     if row is None:
-        row = StudyRow(HOUSE, _dumps_config(NO_HASH), 0, NO_HASH, 0, 0, 0, 0, 0, "[]", 0, 0, 0, 0)
+        row = StudyRow(HOUSE, _dumps_config(NO_HASH), 0, NO_HASH)
         tx.put_study(row)  # It must be there before its events.
     else:
         latest = loads(_require_last(tx, row).response)["latest"]
-    answer = f'{{"latest":{dumps(latest | {kind: row.seq + 1})},{dumps_study(0, row)}'
-    event = hashed_event(
-        row.seq + 1, kind, 0, 0, dumps(what), answer, call.who, call.now, "", "", row.head
+    answer = dumps_answer({"latest": latest | {kind: row.seq + 1}}, 0, row)
+    event = hash_event(
+        Event(
+            row.seq + 1, kind, 0, 0, dumps(what), answer, call.who, call.now, "", "", row.head, ""
+        )
     )
     tx.append(event)
     tx.put_study(row._replace(config=_dumps_config(event.hash), seq=event.seq, head=event.hash))

@@ -1,13 +1,14 @@
 """Record an event and the rows that follow from it, now or once more from a log."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from grbp.errors import CannotWrite, InvalidInput
 from grbp.learners.registry import LearnerLike
 from grbp.live.calls import Answer, Asked, Call, Request, refuse_archived
 from grbp.live.config import Config
-from grbp.live.evolve import Effect, Happened, Past, count_effect
+from grbp.live.evolve import Effect, Past, count_effect
 from grbp.live.history import Entry, drop_taken_back, last_entry
 from grbp.live.kinds import KINDS
 from grbp.live.ledger import advise
@@ -19,8 +20,8 @@ from grbp.live.schema import (
     HeldRow,
     StudyRow,
     dumps,
-    dumps_study,
-    hashed_event,
+    dumps_answer,
+    hash_event,
     loads,
 )
 from grbp.live.store.base import Transaction
@@ -72,30 +73,27 @@ def replay(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide
     return record(tx, call, event.kind, **loads(event.request)).event
 
 
-def evolve_case(config: Config, case: CaseRow | None, one: Happened, past: Past) -> Effect:
+def evolve_case(config: Config, case: CaseRow | None, entry: Entry, past: Past) -> Effect:
     """Return what an event about a case makes of it; one that is opened is none before."""
-    effect: Effect = KINDS[one.kind].evolve(config, case, one, past)
+    effect: Effect = KINDS[entry.event.kind].evolve(config, case, entry, past)
     row = effect.case
     settled = int(row.status != OPEN and not row.held)
-    return effect._replace(case=row._replace(last=one.seq, settled=settled))
+    return effect._replace(case=row._replace(last=entry.event.seq, settled=settled))
 
 
 def fold_case(config: Config, entries: list[Entry]) -> tuple[CaseRow, dict[int, HeldRow]]:
     """Return the row of a case as its entries leave it, the first one first, and its held steps."""
     row: CaseRow | None = None
     held: dict[int, HeldRow] = {}
-    for number, (event, _) in enumerate(entries):
-        if (row is None) != (event.kind == "open"):
-            raise ValueError(event.kind)
-        effect = evolve_case(
-            config, row, Happened.read(event),
-            lambda end=number: drop_taken_back(entries[:end][::-1]),  # type: ignore[misc]
-        )  # fmt: skip
-        row = effect.case
-        if effect.held is not None:
-            held[event.step] = effect.held
-        elif effect.released:
-            del held[effect.released]
+    for number, entry in enumerate(entries):
+        if (row is None) != (entry.event.kind == "open"):
+            raise ValueError(entry.event.kind)
+        past = partial(drop_taken_back, entries[:number][::-1])
+        row, _, waiting, released = evolve_case(config, row, entry, past)
+        if waiting is not None:
+            held[waiting.step] = waiting
+        elif released:
+            del held[released]
     assert row is not None  # noqa: S101 (whoever asks has an opening)
     return row, held
 
@@ -110,69 +108,50 @@ def _count_due_steps(at: Request) -> Request:
 
 def _write(at: Request, kind: str, asked: Asked, said: dict[str, Any]) -> Answer:
     """Write an event and the rows that follow from it."""
-    tx, call, how, new = at.tx, at.call, KINDS[kind], not at.exists
-    study = _NEW_STUDY if new else at.study._replace(archived="")
-    happened = Happened(
-        study.seq + 1, kind, asked.case, asked.step, asked.words, said, call.now, call.observed
-    )
-    old: CaseRow | None = None
-    effect: Effect | None = None
-    if not how.of_case:
-        study, answer = how.evolve(study, happened), "{"
-    else:
-        config = at.config
-        old = None if asked.case > study.opened else at.find_case(asked.case)
-        effect, study = _evolve(at, config, study, old, happened)
-        stands = _describe_case(config, effect.case) if how.role else {}
-        answer = f"{dumps(stands | said)[:-1]}," if stands or said else "{"
-    answer += dumps_study(0 if old is None else old.last, study)
-    event = hashed_event(
-        happened.seq, kind, asked.case, asked.step, dumps(asked.words), answer, call.who, call.now,
-        call.observed, call.key, study.head,
+    tx, call, how = at.tx, at.call, KINDS[kind]
+    study = at.study._replace(archived="") if at.exists else StudyRow("", "", 0, NO_HASH)
+    event = Event(
+        seq=study.seq + 1, kind=kind, case=asked.case, step=asked.step, request=dumps(asked.words),
+        response="", who=call.who, recorded=call.now, observed=call.observed, key=call.key,
+        previous=study.head, hash="",
     )  # fmt: skip
-    if new:
-        tx.put_study(study)  # A study's row must be there before its events.
+    case, before, entry = None, 0, Entry(event, said)
+    if how.of_case:
+        study, case, before = _evolve_rows(at, study, entry)
+    else:
+        study = how.evolve(study, entry)
+    if case is not None and how.role:
+        action = advise(at.config, case)
+        stands = {"state": case.state, "status": case.status, "step": case.steps, "action": action}
+        said = stands | said
+    event = hash_event(event._replace(response=dumps_answer(said, before, study)))
     study = study._replace(seq=event.seq, head=event.hash)
+    tx.put_study(study)  # A study's row must be there before its events.
     tx.append(event)
-    tx.put_study(study)
-    if effect is not None:
-        _put_case(tx, effect)
-    return Answer(event, study, None if effect is None else effect.case)
+    return Answer(event, study, case)
 
 
-_NEW_STUDY: Final = StudyRow("", "", 0, NO_HASH, 0, 0, 0, 0, 0, "", 0, 0, 0, 0)
+def _evolve_rows(at: Request, study: StudyRow, entry: Entry) -> tuple[StudyRow, CaseRow, int]:
+    """Write the rows of the case that an event is about, and return the study after it.
 
-
-def _evolve(
-    at: Request, config: Config, study: StudyRow, old: CaseRow | None, happened: Happened
-) -> tuple[Effect, StudyRow]:
-    """Return what an event about a case makes of it, and the study after it."""
+    Returns the row of the case as well, and the number of the event before in it.
+    """
+    tx, event, config = at.tx, entry.event, at.config
+    old = None if event.case > study.opened else at.find_case(event.case)
     if old is not None and old.last > study.seq:
         raise CannotWrite(
             f"case {old.case} was last changed by event {old.last}; the log ends with event"
             f" {study.seq}: verify the study, and restore a backup"
         )
 
-    def past() -> Any:
+    def past() -> Iterator[Entry]:
         return iter(()) if old is None else at.past(old)
 
-    effect = evolve_case(config, old, happened, past)
-    return effect, count_effect(config, study, old, effect, past)
-
-
-def _put_case(tx: Transaction, effect: Effect) -> None:
-    """Write the row of a case, and of a step that waits or need not wait any more."""
-    case = effect.case
+    effect = evolve_case(config, old, entry, past)
+    study = count_effect(config, study, old, effect, past)
     if effect.held is not None:
         tx.put_held(effect.held)
     elif effect.released:
-        tx.drop_held(case.case, effect.released)
-    tx.put_case(case)
-
-
-def _describe_case(config: Config, case: CaseRow) -> dict[str, Any]:
-    """Return what a request is answered: the case after it, and what to do next."""
-    return {
-        "state": case.state, "status": case.status, "step": case.steps,
-        "action": advise(config, case),
-    }  # fmt: skip
+        tx.drop_held(event.case, effect.released)
+    tx.put_case(effect.case)
+    return study, effect.case, 0 if old is None else old.last

@@ -96,16 +96,16 @@ class StudyRow(NamedTuple):
     config: str
     seq: int
     head: str
-    opened: int
-    won: int
-    lost: int
-    closed: int
-    pending: int
-    counters: str
-    f: int
-    f_goal: int
-    c: int
-    c_up: int
+    opened: int = 0
+    won: int = 0
+    lost: int = 0
+    closed: int = 0
+    pending: int = 0
+    counters: str = "[]"
+    f: int = 0
+    f_goal: int = 0
+    c: int = 0
+    c_up: int = 0
     alarms: str = ""
     archived: str = ""
     seen: str = ""
@@ -205,33 +205,32 @@ class CodeRow(NamedTuple):
     recorded: str
 
 
-_ENCODE: Final = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
-    None, None, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
-)
-"""The encoder that `json.dumps` makes anew for every call."""
-
-_DECODE: Final = json.JSONDecoder().raw_decode
+_ENCODER: Final = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":"))
+_DECODER: Final = json.JSONDecoder()
 
 
 def dumps(value: object) -> str:
     """Write a value as JSON, in one way only."""
-    return "".join(_ENCODE(value, 0))
+    return _ENCODER.encode(value)
 
 
 def loads(text: str) -> Any:
     """Read what `dumps` wrote."""
-    return _DECODE(text)[0]
+    return _DECODER.decode(text)
 
 
-def dumps_study(before: int, study: StudyRow) -> str:
-    """Write the end of an answer: the event before in the case, and the study after this one."""
-    watched = f',"alarms":{study.alarms}' if study.alarms else ""
-    seen = f',"seen":{study.seen}' if study.seen else ""
-    return (
-        f'"before":{before},"study":[{study.opened},{study.won},{study.lost},{study.closed},'
-        f"{study.pending},{study.f},{study.f_goal},{study.c},{study.c_up}],"
-        f'"counters":{study.counters}{watched}{seen}}}'
-    )
+_COUNTS: Final = ("opened", "won", "lost", "closed", "pending", "f", "f_goal", "c", "c_up")
+"""The numbers of a study that an answer ends with, in their order."""
+
+_EXTRAS: Final = ("alarms", "seen")
+"""What only some studies have at the end of an answer."""
+
+
+def dumps_answer(said: dict[str, Any], before: int, study: StudyRow) -> str:
+    """Write an answer, which ends with the event before in the case, and the study after this."""
+    kept = [f',"{name}":{text}' for name in _EXTRAS if (text := getattr(study, name))]
+    ends = {"before": before, "study": [getattr(study, name) for name in _COUNTS]}
+    return f'{dumps(said | ends)[:-1]},"counters":{study.counters}{"".join(kept)}}}'
 
 
 def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
@@ -240,18 +239,14 @@ def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
         # Whoever checks its hash names an event that is damaged.
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             then = loads(event.response)
-            opened, won, lost, closed, pending, f, f_goal, c, c_up = map(_check_int, then["study"])
-            alarms, seen = (dumps(then[name]) if name in then else "" for name in _EXTRAS)
+            counts = map(_check_int, then["study"])
+            texts = {part: dumps(then[part]) for part in ("counters", *_EXTRAS) if part in then}
+            archived = events[0].recorded if events[0].kind == ARCHIVE else ""
             return StudyRow(
-                name, config, events[0].seq, events[0].hash, opened, won, lost, closed, pending,
-                dumps(then["counters"]), f, f_goal, c, c_up, alarms,
-                events[0].recorded if events[0].kind == ARCHIVE else "", seen,
+                name, config, events[0].seq, events[0].hash, archived=archived, **texts,
+                **dict(zip(_COUNTS, counts, strict=True)),
             )  # fmt: skip
     return None
-
-
-_EXTRAS: Final = ("alarms", "seen")
-"""What only some studies have at the end of an answer."""
 
 
 def _check_int(value: object) -> int:
@@ -261,14 +256,11 @@ def _check_int(value: object) -> int:
     return value
 
 
-def hashed_event(*fields: int | str) -> Event:
-    """Make an event of all its fields but the last, which is their hash."""
-    return Event(*fields, hash_fields(fields))  # type: ignore[arg-type, call-arg]
+def hash_event(event: Event) -> Event:
+    """Return an event with the hash of its other fields."""
+    return event._replace(hash=hash_fields(event[:-1]))
 
 
 def hash_fields(fields: tuple[int | str, ...]) -> str:
     """Compute SHA-256 of an event's fields but the last, each in a line: no text has two."""
-    return hashlib.sha256((_LINES % fields).encode()).hexdigest()
-
-
-_LINES: Final = "\n".join(["%s"] * (len(Event._fields) - 1))
+    return hashlib.sha256("\n".join(map(str, fields)).encode()).hexdigest()
