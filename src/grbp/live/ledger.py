@@ -15,12 +15,11 @@ nothing forgotten. FINISH that was advised, or taken, and does not count yet is 
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grbp.learners.counters import NOBODY, Counters, Totals, add_to
+from grbp.learners.counters import NO_COUNTS, NOBODY, Counters, Totals, add_to
 from grbp.learners.memory import outcomes_of, recall, reweigh
 from grbp.learners.statewise.counters import StateCounters
 from grbp.live.config import CONTINUE, FINISH, Config
@@ -111,34 +110,31 @@ def advise(config: Config, case: CaseRow) -> str | None:
 def begin(config: Config, study: StudyRow) -> StudyRow:
     """Return a study in which nothing is counted but what it begins with."""
     places, weights = config.goal - 1 if config.by_state else 1, config.memories.start().tolist()
-    made = [
-        Book(0, [0] * places, [0] * 4, [config.first_of(group)[1]] * len(weights[0]), weights)
-        for group in config.groups or [""]
-    ]
-    empty = [[[0] * (config.goal - 1)] * 4] * len(made) if config.seen else None
-    return study._replace(
-        counters=dumps(config.first) if config.plain else _dumps_books(made),
-        seen="" if empty is None else dumps(empty),
-    )
+    made = []
+    for group in config.groups or [""]:
+        rounds, counts = config.first_of(group)
+        kept = [counts] * len(weights[0])
+        made.append(Book(0, [0] * places, [0] * 4, kept, weights, rounds))
+    empty = [[[0] * (config.goal - 1)] * 4] * len(made)
+    return _keep_books(config, study, made)._replace(seen=dumps(empty) if config.seen else "")
 
 
 def _load_books(config: Config, study: StudyRow) -> list[Book]:
     """Return the books of a study."""
+    kept = loads(study.counters)
     if not config.plain:
-        return list(_read_books(study.counters))
-    rounds, *counts = loads(study.counters)
-    under_way = [study.f, study.f_goal, study.c, study.c_up]
-    pending, always = [study.pending], [[1.0], [1.0]]
-    return [Book(study.opened, pending, under_way, [counts], always, rounds)]
+        return [Book(*one) for one in kept]
+    under_way = [getattr(study, name) for name in _COUNTED]
+    return [Book(study.opened, [study.pending], under_way, [kept[1:]], [[1.0], [1.0]], kept[0])]
 
 
-@lru_cache(maxsize=100)  # What is written is mostly read again soon.
-def _read_books(text: str) -> tuple[Book, ...]:
-    return tuple(Book(*one) for one in loads(text))
-
-
-def _dumps_books(books: list[Book]) -> str:
-    return dumps([book[:-1] for book in books])
+def _keep_books(config: Config, study: StudyRow, books: list[Book]) -> StudyRow:
+    """Return a study with its books; what it says by itself is left out of one that is plain."""
+    if not config.plain:
+        return study._replace(counters=dumps([book[:-1] for book in books]))
+    book = books[0]
+    under_way = dict(zip(_COUNTED, book.under_way, strict=True))
+    return study._replace(counters=dumps([book.rounds, *book.counts[0]]), **under_way)
 
 
 def count(
@@ -150,35 +146,25 @@ def count(
     so, the others are there as well.
     """
     books, at = _load_books(config, study), config.number_of(new.group)
-    book, sign, move = books[at], 0, moves[-1] if moves else None
-    ended: tuple[str | None, str] = None if old is None else old.status, new.status
-    f, f_goal, c, c_up = study.f, study.f_goal, study.c, study.c_up
-    if old is None:
-        book = _forget(config, book)
-    else:
-        sign = count_change(old, new)
-        f, f_goal = f + new.f - old.f, f_goal + new.f_goal - old.f_goal
-        c, c_up = c + new.c - old.c, c_up + new.c_up - old.c_up
-        book = _count_case(config, book, old, new, moves, sign)
-    pending = _find_pending(config, old, new, move)
-    books[at] = book = _add_pending(config, book, pending)
-    counters, seen = study.counters, study.seen
-    if not config.plain:
-        counters = _dumps_books(books)
-    else:
-        f, f_goal, c, c_up = book.under_way
-        if old is not None and (old.settled or new.settled):
-            counters = dumps([book.rounds, *book.counts[0]])
+    before, move, book = old or new, moves[-1] if moves else None, books[at]
+    sign, pending = count_change(before, new), _count_pending(config, book, old, new, move)
+    awaited = study.pending + sum(pending) - sum(book.pending)
+    book = _forget(config, book) if old is None else _count_case(config, book, old, new, moves)
+    books[at] = book._replace(pending=pending)
+    seen = study.seen
     if seen and sign and move is not None:
         seen = _see(seen, at, move, sign)
-    won, lost, closed = (
-        (ended[1] == status) - (ended[0] == status) for status in (WON, LOST, CLOSED)
+    ended = {
+        status: getattr(study, status) + (new.status == status) - (before.status == status)
+        for status in (WON, LOST, CLOSED)
+    }
+    counted = {
+        name: getattr(study, name) + getattr(new, name) - getattr(before, name) for name in _COUNTED
+    }
+    study = study._replace(
+        opened=study.opened + (old is None), pending=awaited, seen=seen, **ended, **counted
     )
-    return study._replace(
-        opened=study.opened + (old is None), won=study.won + won, lost=study.lost + lost,
-        closed=study.closed + closed, pending=study.pending + sum(n for _, n in pending),
-        counters=counters, f=f, f_goal=f_goal, c=c, c_up=c_up, seen=seen,
-    )  # fmt: skip
+    return _keep_books(config, study, books)
 
 
 def _see(text: str, at: int, move: Move, sign: int) -> str:
@@ -209,8 +195,6 @@ def count_change(old: CaseRow, new: CaseRow) -> int:
 
 def _forget(config: Config, book: Book) -> Book:
     """Open a case: what was counted loses its part."""
-    if config.memory is None:
-        return book._replace(opened=book.opened + 1)
     counts = [
         n if keep == 1.0 else [keep * number for number in n]
         for keep, n in zip(config.memories.keep.tolist(), book.counts, strict=True)
@@ -218,87 +202,69 @@ def _forget(config: Config, book: Book) -> Book:
     return book._replace(opened=book.opened + 1, counts=counts)
 
 
-def _find_pending(
-    config: Config, old: CaseRow | None, new: CaseRow, move: Move | None
-) -> list[tuple[int, int]]:
-    """Return in which states there is more FINISH pending, or less, and how much.
+def _count_pending(
+    config: Config, book: Book, old: CaseRow | None, new: CaseRow, move: Move | None
+) -> list[int]:
+    """Return how much FINISH is pending after a case was changed or opened.
 
     It is pending while it is advised, and while it is held since it was taken.
     """
-    found = [
-        (state, sign)
-        for case, sign in ((old, -1), (new, 1))
-        if case is not None and (state := issued_state(config, case))
-    ]
-    if old is not None and move is not None and new.held_f != old.held_f:
-        found.append((move[1], new.held_f - old.held_f))
-    return found
-
-
-def _add_pending(config: Config, book: Book, found: list[tuple[int, int]]) -> Book:
-    if not found:
-        return book
-    pending = list(book.pending)
-    for state, number in found:
-        pending[state - 1 if config.by_state else 0] += number
-    return book._replace(pending=pending)
+    pending, changes = list(book.pending), [(issued_state(config, new), 1)]
+    if old is not None:
+        changes.append((issued_state(config, old), -1))
+        if move is not None:
+            changes.append((move[1], new.held_f - old.held_f))
+    for state, number in changes:
+        if state:
+            pending[state - 1 if config.by_state else 0] += number
+    return pending
 
 
 def _count_case(
-    config: Config, book: Book, old: CaseRow, new: CaseRow, moves: Sequence[Move], sign: int
+    config: Config, book: Book, old: CaseRow, new: CaseRow, moves: Sequence[Move]
 ) -> Book:
     """Count what a case has more than before, or take out what it has less."""
-    if config.by_state and sign:
-        book = _count_move(config, book, new, moves[-1], sign)
-    weights = book.weights
-    if new.settled and not old.settled and config.memory == "averaged":
-        weights = _weigh(config, book, new, moves)
+    if config.by_state and (sign := count_change(old, new)):
+        shown = [0] * len(book.counts[0])
+        shown[_kind_of(moves[-1]) * (config.goal - 1) + moves[-1][1] - 1] = 1
+        book = _add(config, book, new, shown, sign)
+    if config.memory == "averaged" and new.settled and not old.settled:
+        book = book._replace(weights=_weigh(config, book, new, moves))
     if config.by_state:
-        return book._replace(weights=weights)
-    under_way = list(book.under_way)
-    for case, part in ((old, -1), (new, 1)):
+        return book
+    under_way, rounds = list(book.under_way), book.rounds
+    for case, sign in ((old, -1), (new, 1)):
         if case.settled:
-            book = _settle(config, book, case, part)
+            ended, *shown = _count_settled(case)
+            book, rounds = _add(config, book, case, shown, sign), rounds + sign * ended
         else:
             for k, name in enumerate(_COUNTED):
-                under_way[k] += part * getattr(case, name)
-    return book._replace(under_way=under_way, weights=weights)
+                under_way[k] += sign * getattr(case, name)
+    return book._replace(under_way=under_way, rounds=rounds)
 
 
-def _settle(config: Config, book: Book, case: CaseRow, sign: int) -> Book:
-    """Add a case that is over to the counters of Algorithm 1, or take it out again.
+def _count_settled(case: CaseRow) -> Counters:
+    """Return what a case that is over adds to the counters of Algorithm 1.
 
     A case in which something else was done than advised counts for no threshold.
     """
     ended = case.status != CLOSED
     credit = case.threshold if ended and not case.overridden else NOBODY
-    parts = (ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
-    counts = []
-    for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True):
-        totals = Totals(*[sign * weight * part for part in parts])  # type: ignore[arg-type]
-        counts.append(_without_dust(config, add_to(Counters(0, *n), credit, totals)[1:], sign))
-    return book._replace(counts=counts, rounds=book.rounds + sign * ended)
+    totals = Totals(ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
+    return add_to(NO_COUNTS, credit, totals)
 
 
-def _count_move(config: Config, book: Book, case: CaseRow, move: Move, sign: int) -> Book:
-    """Count a step in its state, or take it out again."""
-    at = _kind_of(move) * (config.goal - 1) + move[1] - 1
+def _add(config: Config, book: Book, case: CaseRow, shown: Sequence[float], sign: int) -> Book:
+    """Add what a case showed to every memory, as far as it counts there, or take it out again."""
     counts = []
     for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True):
-        new = list(n)
-        new[at] += sign * weight
-        counts.append(_without_dust(config, new, sign))
+        new = [number + sign * weight * part for number, part in zip(n, shown, strict=True)]
+        if config.memory is not None and sign < 0:  # What rounding leaves is nothing.
+            new = [0.0 if number < _DUST else number for number in new]
+            if not config.by_state:  # No more successes than tries.
+                new[1::2] = map(min, new[1::2], new[::2])
+        counts.append(new)
     return book._replace(counts=counts)
-
-
-def _without_dust(config: Config, counts: Iterable[float], sign: int) -> list[float]:
-    """Return counts without what rounding leaves where a part of them is taken back."""
-    kept = list(counts)
-    if config.memory is not None and sign < 0:
-        kept = [0.0 if count < _DUST else count for count in kept]
-        if not config.by_state:  # No more successes than tries.
-            kept[1::2] = map(min, kept[1::2], kept[::2])
-    return kept
 
 
 def _case_weights(config: Config, book: Book, case: CaseRow) -> list[float]:
@@ -342,9 +308,7 @@ def know(config: Config, study: StudyRow, group: str = "") -> Known:
     if config.memory is not None:
         key = fold_in(config.learner_key, config.first_round + study.opened)
         n = recall(config.memories, kept, np.array(book.weights), key)
-    rank = 1 + book.opened
-    seen = _load_seen(config, study, [at]) or _find_seen(config, n, rank)
-    return Known(n, book.pending, seen, rank)
+    return _make_known(config, study, [at], n, book.pending, 1 + book.opened)
 
 
 def know_all(config: Config, study: StudyRow) -> dict[str, Known]:
@@ -372,8 +336,14 @@ def _pool(config: Config, study: StudyRow) -> Known:
     )
     rho = config.first_round + study.opened
     n = _make_counters(config, rho, np.maximum(total, 0.0).tolist(), under_way)
-    rank = 1 + study.opened
-    seen = _load_seen(config, study, range(len(books))) or _find_seen(config, n, rank)
+    return _make_known(config, study, range(len(books)), n, pending, 1 + study.opened)
+
+
+def _make_known(
+    config: Config, study: StudyRow, groups: Iterable[int], n: Any, pending: list[int], rank: int
+) -> Known:
+    """Return what is known of some groups, with what was seen in them."""
+    seen = _load_seen(config, study, groups) or _find_seen(config, n, rank)
     return Known(n, pending, seen, rank)
 
 
