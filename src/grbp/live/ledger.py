@@ -133,7 +133,7 @@ def _keep_books(config: Config, study: StudyRow, books: list[Book]) -> StudyRow:
     if not config.plain:
         return study._replace(counters=dumps([book[:-1] for book in books]))
     book = books[0]
-    under_way = dict(zip(_COUNTED, book.under_way, strict=True))
+    under_way: dict[str, Any] = dict(zip(_COUNTED, book.under_way, strict=True))
     return study._replace(counters=dumps([book.rounds, *book.counts[0]]), **under_way)
 
 
@@ -225,9 +225,9 @@ def _count_case(
 ) -> Book:
     """Count what a case has more than before, or take out what it has less."""
     if config.by_state and (sign := count_change(old, new)):
-        shown = [0] * len(book.counts[0])
-        shown[_kind_of(moves[-1]) * (config.goal - 1) + moves[-1][1] - 1] = 1
-        book = _add(config, book, new, shown, sign)
+        step = [0.0] * len(book.counts[0])
+        step[_kind_of(moves[-1]) * (config.goal - 1) + moves[-1][1] - 1] = 1.0
+        book = _add(config, book, new, step, sign)
     if config.memory == "averaged" and new.settled and not old.settled:
         book = book._replace(weights=_weigh(config, book, new, moves))
     if config.by_state:

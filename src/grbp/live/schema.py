@@ -239,13 +239,11 @@ def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
         # Whoever checks its hash names an event that is damaged.
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             then = loads(event.response)
-            counts = map(_check_int, then["study"])
-            texts = {part: dumps(then[part]) for part in ("counters", *_EXTRAS) if part in then}
-            archived = events[0].recorded if events[0].kind == ARCHIVE else ""
-            return StudyRow(
-                name, config, events[0].seq, events[0].hash, archived=archived, **texts,
-                **dict(zip(_COUNTS, counts, strict=True)),
-            )  # fmt: skip
+            parts: dict[str, Any] = {"archived": events[0].recorded * (events[0].kind == ARCHIVE)}
+            parts |= zip(_COUNTS, map(_check_int, then["study"]), strict=True)
+            parts |= {part: dumps(then[part]) for part in _EXTRAS if part in then}
+            parts["counters"] = dumps(then["counters"])
+            return StudyRow(name, config, events[0].seq, events[0].hash, **parts)
     return None
 
 
