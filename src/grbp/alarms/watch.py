@@ -217,13 +217,8 @@ class Watch(NamedTuple):
         """
         goal = check_whole("goal", goal, 2, 10_000_000)
         groups = check_whole("groups", groups, 1, 1_000_000)
-        states, kinds = (
-            Tally((0,) * (goal - 1), (0,) * (goal - 1)),
-            Tally((0,) * groups, (0,) * groups),
-        )
-        told = Told(0, 0, ())
-        level = check_level(level)
-        nobody = (_NEVER,) * len(NAMES)
+        states, kinds = (Tally((0,) * cells, (0,) * cells) for cells in (goal - 1, groups))
+        told, nobody, level = Told(0, 0, ()), (_NEVER,) * len(NAMES), check_level(level)
         return cls(level, (states, states), (kinds, kinds), (told, told), nobody, _NO_LOOKS)
 
     @checked
@@ -371,14 +366,10 @@ class Watch(NamedTuple):
     def _count(self, step: Step, sign: int, told: Told) -> "Watch":
         """Count a move, or take it out of the counts, and keep what was told of its action."""
         _, group, state, finish, success = step
-        states, groups = self.by_state[finish], self.by_group[finish]
-        return Watch(
-            self.level,
-            _put(self.by_state, finish, _add(states, state - 1, success, sign)),
-            _put(self.by_group, finish, _add(groups, group, success, sign)),
-            _put(self.told, finish, told),
-            self.rose,
-            self.looks,
+        return self._replace(
+            by_state=_add(self.by_state, finish, success, state - 1, sign),
+            by_group=_add(self.by_group, finish, success, group, sign),
+            told=_put(self.told, finish, told),
         )
 
     def _look(self, step: Step) -> "Watch":
@@ -425,17 +416,19 @@ def find_alarms(
     return watch._tell_alarms(dict.fromkeys(found))
 
 
-def _put(pair: tuple[T, ...], at: int, new: T) -> tuple[T, ...]:
-    """Return a pair with one of the two anew."""
-    return (pair[0], new) if at else (new, pair[1])
+def _put(parts: tuple[T, ...], at: int, new: T) -> tuple[T, ...]:
+    """Return a tuple with one of its parts anew."""
+    return (*parts[:at], new, *parts[at + 1 :])
 
 
-def _add(tally: Tally, at: int, success: bool, sign: int) -> Tally:
-    """Add one to the successes or the failures at one place, or take it away."""
-    wins, losses = tally
-    part = wins if success else losses
-    part = (*part[:at], part[at] + sign, *part[at + 1 :])
-    return Tally(part, losses) if success else Tally(wins, part)
+def _add(
+    tallies: tuple[Tally, ...], finish: bool, success: bool, at: int, sign: int
+) -> tuple[Tally, ...]:
+    """Add one to the successes or the failures of an action at one place, or take it away."""
+    tally, kind = tallies[finish], "wins" if success else "losses"
+    counts = getattr(tally, kind)
+    new = tally._replace(**{kind: _put(counts, at, counts[at] + sign)})
+    return _put(tallies, finish, new)
 
 
 def _check_bool(name: str, value: object) -> bool:

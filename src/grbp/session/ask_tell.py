@@ -12,11 +12,11 @@ import numpy as np
 from grbp._display import Displayable, Rows
 from grbp._io import write_whole
 from grbp.errors import InvalidInput
-from grbp.learners.counters import NOBODY, Counters, step_counts
+from grbp.learners.counters import NOBODY, Counters
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.learners.serialization import check_counters
 from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import StateCounters, add_step, empty_state_counters
+from grbp.learners.statewise.counters import StateCounters, empty_state_counters
 from grbp.model.problem import Problem
 from grbp.model.transition import DEAD_END, Action, as_action, finish_mask, successors
 from grbp.model.validation import as_seed, check_goal, check_whole
@@ -28,6 +28,7 @@ from grbp.session.knowledge import (
     counters_for,
     know,
     nothing_shown,
+    show_step,
 )
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
 from grbp.theory.chain import Chain
@@ -250,18 +251,12 @@ class Session(Displayable):
                 f"state {state!r} was told after {action.name} in state {before}; it must be"
                 f" {', '.join(most)}{' or ' if most else ''}{last}"
             )
-        n = self._shown
-        if isinstance(n, StateCounters):
-            self._shown = add_step(n, before, finish, int(state))
-        elif finish or abs(state - before) == 1:
-            f, _, c, c_up = step_counts(self.goal, before, finish, state)
-            self._shown = n._replace(f=n.f + f, c=n.c + c, c_up=n.c_up + c_up)
+        self._shown = show_step(self._shown, self.goal, before, finish, int(state))
         self._overridden = self._overridden or action != asked
         self.state = int(state)
         if state in (DEAD_END, self.goal):
             credit = NOBODY if self._overridden else self.threshold
-            won = state == self.goal
-            self._known = count_case(self._learner, self._known, credit, self._shown, won)
+            self._known = count_case(self._learner, self._known, credit, self._shown)
             self.rho += 1
             self.state = None
 
