@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from grbp._format import as_plain
 from grbp.alarms.watch import Alarm
 from grbp.live.basis import Basis, StateBasis, explain
-from grbp.live.config import CONTINUE, FINISH, Config, this_version
+from grbp.live.config import Config, this_version
 from grbp.live.evolve import load_watch
 from grbp.live.ledger import Known, advise, load_known
 from grbp.live.schema import OPEN, CaseRow, StudyRow
@@ -108,7 +108,8 @@ def make_advice(
     replayed: bool = False,
 ) -> Advice:
     """Return the advice on a case."""
-    action = None if config.shadow else _ACTIONS[advise(config, row)]
+    advised = None if config.shadow else advise(config, row)
+    action = None if advised is None else Action[advised.upper()]
     return Advice(
         study=config.name, case=row.case, rho=row.case, state=row.state, status=row.status,
         step=row.steps, action=action, shadow=config.shadow, event=event,
@@ -135,11 +136,7 @@ def _speak_against(
 
 def find_alarms(study: StudyRow) -> tuple[Alarm, ...]:
     """Return the alarms of a study that rose, the one with the most evidence first."""
-    watch = load_watch(study.alarms) if study.alarms else None
-    return () if watch is None or max(watch.rose) < 0 else watch.alarms()
-
-
-_ACTIONS: Final = {CONTINUE: Action.CONTINUE, FINISH: Action.FINISH, None: None}
+    return load_watch(study.alarms).alarms() if study.alarms else ()
 
 
 def case_basis(config: Config, row: CaseRow) -> AnyBasis:

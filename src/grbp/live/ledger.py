@@ -116,7 +116,8 @@ def begin(config: Config, study: StudyRow) -> StudyRow:
         kept = [counts] * len(weights[0])
         made.append(Book(0, [0] * places, [0] * 4, kept, weights, rounds))
     empty = [[[0] * (config.goal - 1)] * 4] * len(made)
-    return _keep_books(config, study, made)._replace(seen=dumps(empty) if config.seen else "")
+    kept = _keep_books(config, made)
+    return study._replace(seen=dumps(empty) if config.seen else "", **kept)
 
 
 def _load_books(config: Config, study: StudyRow) -> list[Book]:
@@ -128,13 +129,13 @@ def _load_books(config: Config, study: StudyRow) -> list[Book]:
     return [Book(study.opened, [study.pending], under_way, [kept[1:]], [[1.0], [1.0]], kept[0])]
 
 
-def _keep_books(config: Config, study: StudyRow, books: list[Book]) -> StudyRow:
-    """Return a study with its books; what it says by itself is left out of one that is plain."""
+def _keep_books(config: Config, books: list[Book]) -> dict[str, Any]:
+    """Return what a study keeps of its books; one that is plain says some of it by itself."""
     if not config.plain:
-        return study._replace(counters=dumps([book[:-1] for book in books]))
-    book = books[0]
-    under_way: dict[str, Any] = dict(zip(_COUNTED, book.under_way, strict=True))
-    return study._replace(counters=dumps([book.rounds, *book.counts[0]]), **under_way)
+        return {"counters": dumps([book[:-1] for book in books])}
+    _, _, (f, f_goal, c, c_up), (counts,), _, rounds = books[0]
+    counters = dumps([rounds, *counts])
+    return {"counters": counters, "f": f, "f_goal": f_goal, "c": c, "c_up": c_up}
 
 
 def count(
@@ -154,17 +155,13 @@ def count(
     seen = study.seen
     if seen and sign and move is not None:
         seen = _see(seen, at, move, sign)
-    ended = {
-        status: getattr(study, status) + (new.status == status) - (before.status == status)
-        for status in (WON, LOST, CLOSED)
-    }
-    counted = {
-        name: getattr(study, name) + getattr(new, name) - getattr(before, name) for name in _COUNTED
-    }
-    study = study._replace(
-        opened=study.opened + (old is None), pending=awaited, seen=seen, **ended, **counted
-    )
-    return _keep_books(config, study, books)
+    parts = {"opened": study.opened + (old is None), "pending": awaited, "seen": seen}
+    for status in (WON, LOST, CLOSED):
+        now = (new.status == status) - (before.status == status)
+        parts[status] = getattr(study, status) + now
+    for name in _COUNTED:
+        parts[name] = getattr(study, name) + getattr(new, name) - getattr(before, name)
+    return study._replace(**parts | _keep_books(config, books))
 
 
 def _see(text: str, at: int, move: Move, sign: int) -> str:

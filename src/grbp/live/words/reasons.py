@@ -49,15 +49,12 @@ GROUNDS: Final = {
 """Why an action is advised, in a sentence."""
 
 
-def explain_advice(basis: "AnyBasis", labels: Labels = NO_WORDS) -> str:
-    """Say in a sentence why an action is advised."""
-    return _word_ground(basis, labels, basis.ground)
-
-
-def _word_ground(basis: "AnyBasis", labels: Labels, ground: Ground) -> str:
-    """Say a ground of a basis in a sentence."""
+def explain_advice(
+    basis: "AnyBasis", labels: Labels = NO_WORDS, ground: Ground | None = None
+) -> str:
+    """Say in a sentence why an action is advised, or what another ground says of it."""
     action, other = basis.action, Action(1 - basis.action)
-    return GROUNDS[ground].format(
+    return GROUNDS[ground or basis.ground].format(
         one=labels.doing(action),
         other=labels.doing(other),
         finish=labels.doing(Action.FINISH),
@@ -124,7 +121,7 @@ def _compare(basis: "Basis", labels: Labels) -> list[str]:
         goal = name_goal(basis.goal, labels)
         said = [f"{_COMPARED}.".format(one=one, other=other, goal=goal, ours=ours, theirs=theirs)]
     if basis.state > 1:
-        return [*said, _word_ground(basis, labels, Ground.NEVER_ABOVE)]
+        return [*said, explain_advice(basis, labels, Ground.NEVER_ABOVE)]
     if basis.side is not None:
         sure = "and the intervals leave no doubt" if basis.settled else "but the intervals allow"
         either = "" if basis.settled else " for either"
