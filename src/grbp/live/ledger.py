@@ -113,11 +113,11 @@ def begin(config: Config, study: StudyRow) -> StudyRow:
     made = []
     for group in config.groups or [""]:
         rounds, counts = config.first_of(group)
-        kept = [counts] * len(weights[0])
-        made.append(Book(0, [0] * places, [0] * 4, kept, weights, rounds))
+        memories = [counts] * len(weights[0])
+        made.append(Book(0, [0] * places, [0] * 4, memories, weights, rounds))
     empty = [[[0] * (config.goal - 1)] * 4] * len(made)
-    kept = _keep_books(config, made)
-    return study._replace(seen=dumps(empty) if config.seen else "", **kept)
+    seen = dumps(empty) if config.seen else ""
+    return study._replace(seen=seen, **_keep_books(config, made))
 
 
 def _load_books(config: Config, study: StudyRow) -> list[Book]:
@@ -155,7 +155,8 @@ def count(
     seen = study.seen
     if seen and sign and move is not None:
         seen = _see(seen, at, move, sign)
-    parts = {"opened": study.opened + (old is None), "pending": awaited, "seen": seen}
+    opened = study.opened + (old is None)
+    parts: dict[str, Any] = {"opened": opened, "pending": awaited, "seen": seen}
     for status in (WON, LOST, CLOSED):
         now = (new.status == status) - (before.status == status)
         parts[status] = getattr(study, status) + now
