@@ -24,7 +24,7 @@ from grbp.learners.memory import outcomes_of, recall, reweigh
 from grbp.learners.statewise.counters import StateCounters
 from grbp.live.config import CONTINUE, FINISH, Config
 from grbp.live.history import Move
-from grbp.live.schema import CLOSED, LOST, OPEN, WON, CaseRow, StudyRow, dumps, loads
+from grbp.live.schema import CLOSED, OPEN, WON, CaseRow, StudyRow, dumps, loads
 from grbp.live.starts import DRAWN, make_state_counters
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import fold_in
@@ -157,9 +157,10 @@ def count(
         seen = _see(seen, at, move, sign)
     opened = study.opened + (old is None)
     parts: dict[str, Any] = {"opened": opened, "pending": awaited, "seen": seen}
-    for status in (WON, LOST, CLOSED):
-        now = (new.status == status) - (before.status == status)
-        parts[status] = getattr(study, status) + now
+    if new.status != before.status:
+        for status, more in ((before.status, -1), (new.status, 1)):
+            if status != OPEN:
+                parts[status] = getattr(study, status) + more
     for name in _COUNTED:
         parts[name] = getattr(study, name) + getattr(new, name) - getattr(before, name)
     return study._replace(**parts | _keep_books(config, books))
