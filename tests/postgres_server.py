@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 HOW = (
@@ -116,8 +116,9 @@ class Server:
         first = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
         try:
             for process in (first, *_children(first)):
-                os.kill(process, signal.SIGSTOP)
-                stopped.append(process)
+                with suppress(ProcessLookupError):  # One of a closed connection ends meanwhile.
+                    os.kill(process, signal.SIGSTOP)
+                    stopped.append(process)
             yield
         finally:
             for process in stopped:
