@@ -122,7 +122,9 @@ def make_advice(
 
 def find_warnings(config: Config, study: StudyRow) -> tuple[str, ...]:
     """Return the sentences of the alarms that speak against what is taken for granted."""
-    found = _speak_against(find_alarms(study), config.model, config.memory, config.groups)
+    if not (alarms := find_alarms(study)):
+        return ()
+    found = _speak_against(alarms, config.model, config.memory, config.groups)
     return tuple(config.words.tell(alarm.sentence) for alarm in found)
 
 

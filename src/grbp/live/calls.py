@@ -6,6 +6,7 @@ anywhere.
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import Conflict, InvalidInput, NotFound
@@ -93,27 +94,30 @@ class Request:
 
     def __init__(self, tx: Transaction, call: Call) -> None:
         self.tx, self.call, self._study = tx, call, tx.study()
+        self._cases: dict[int, CaseRow] = {}
 
     @property
     def exists(self) -> bool:
         """Whether there is such a study."""
         return self._study is not None
 
-    @property
+    @cached_property
     def study(self) -> StudyRow:
         """The row of the study, or a refusal where there is none."""
         if self._study is None:
             raise NotFound("there is no such study; make it first")
         return self._study
 
-    @property
+    @cached_property
     def config(self) -> Config:
         """The configuration of the study."""
         return load_config(self.study.config)
 
     def find_case(self, case: int) -> CaseRow:
         """Return a case, or refuse a number that no case has."""
-        return find_case(self.tx, self.study, case)
+        if case not in self._cases:
+            self._cases[case] = find_case(self.tx, self.study, case)
+        return self._cases[case]
 
     def past(self, case: CaseRow) -> Iterator[Entry]:
         """Yield what was recorded of a case, as far as it stands, the last entry first."""

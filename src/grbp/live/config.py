@@ -156,7 +156,7 @@ class Config:
         """Whether the learner decides by state: it chooses a policy, and no threshold."""
         return self.model != "one"
 
-    @property
+    @cached_property
     def model(self) -> str:
         """What the learner takes for granted: "one", "state" or "averaged"."""
         return read_model(self.learner)

@@ -7,7 +7,7 @@ recorded, and folded over a log to find out what should stand there.
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grbp.alarms.watch import Step, Watch
 from grbp.errors import InvalidInput
@@ -87,7 +87,8 @@ def tell(config: Config, case: CaseRow, entry: Entry, _past: Past) -> Effect:
     event, answer, after = entry.event, entry.answer, entry.asked["state"]
     move = answer["took"], case.state, after
     due = due_time(config, answer["took"], case.since, event.recorded)
-    new = _count(config, case, move, 1, held=bool(due))._replace(
+    new = case._replace(
+        **_count(config, case, move, 1, held=bool(due)),
         state=after,
         status=WON if after == config.goal else LOST if after == 0 else OPEN,
         steps=event.step,
@@ -109,7 +110,8 @@ def void(config: Config, case: CaseRow, entry: Entry, past: Past) -> Effect:
             break
     done, before = steps
     answer, waits = done.answer, not (matured or done.answer["counted"])
-    new = _count(config, case, done.move, -1, held=waits)._replace(
+    new = case._replace(
+        **_count(config, case, done.move, -1, held=waits),
         state=answer["from"],
         status=OPEN,
         steps=step - 1,
@@ -128,8 +130,9 @@ def mature(config: Config, case: CaseRow, entry: Entry, past: Past) -> Effect:
     """Let a step count, whose window is over."""
     step = entry.event.step
     move = next(one.move for one in keep_steps(past()) if one.event.step == step)
-    waited = _count(config, case, move, -1, held=True)
-    return Effect(_count(config, waited, move, 1, held=False), move, None, step)
+    case = case._replace(**_count(config, case, move, -1, held=True))
+    new = case._replace(**_count(config, case, move, 1, held=False))
+    return Effect(new, move, None, step)
 
 
 def count_effect(
@@ -143,23 +146,22 @@ def count_effect(
         if effect.released and move is not None:
             before.remove(move)  # It was told before.
         moves = before + moves
-    study = ledger.count(config, study, old, new, moves)
-    sign = 0 if old is None else ledger.count_change(old, new)
-    if study.alarms and sign and move is not None:
-        return study._replace(alarms=_watch(config, study.alarms, new, move, sign))
-    return study
+    sign, alarms = 0 if old is None else ledger.count_change(old, new), study.alarms
+    if alarms and sign and move is not None:
+        alarms = _watch(config, alarms, new, move, sign)
+    return study._replace(alarms=alarms, **ledger.count(config, study, old, new, moves))
 
 
-def _count(config: Config, case: CaseRow, move: Move, sign: int, *, held: bool) -> CaseRow:
-    """Return a case with a step counted or held, or without it again."""
+def _count(config: Config, case: CaseRow, move: Move, sign: int, *, held: bool) -> dict[str, Any]:
+    """Return the numbers of a case with a step counted or held, or without it again."""
     action, state, after = move
-    one = step_counts(config.goal, state, action == FINISH, after)
-    f, f_goal, c, c_up = (sign * number for number in one)
+    f, f_goal, c, c_up = step_counts(config.goal, state, action == FINISH, after)
     if held:
-        return case._replace(held=case.held + sign, held_f=case.held_f + f)
-    return case._replace(
-        f=case.f + f, f_goal=case.f_goal + f_goal, c=case.c + c, c_up=case.c_up + c_up
-    )
+        return {"held": case.held + sign, "held_f": case.held_f + sign * f}
+    return {
+        "f": case.f + sign * f, "f_goal": case.f_goal + sign * f_goal,
+        "c": case.c + sign * c, "c_up": case.c_up + sign * c_up,
+    }  # fmt: skip
 
 
 def due_time(config: Config, action: str, since: str, now: str) -> str:

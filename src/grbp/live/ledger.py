@@ -15,6 +15,7 @@ nothing forgotten. FINISH that was advised, or taken, and does not count yet is 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -122,11 +123,15 @@ def begin(config: Config, study: StudyRow) -> StudyRow:
 
 def _load_books(config: Config, study: StudyRow) -> list[Book]:
     """Return the books of a study."""
-    kept = loads(study.counters)
+    kept = _read_counters(study.counters)
     if not config.plain:
         return [Book(*one) for one in kept]
     under_way = [getattr(study, name) for name in _COUNTED]
     return [Book(study.opened, [study.pending], under_way, [kept[1:]], [[1.0], [1.0]], kept[0])]
+
+
+_read_counters: Final = lru_cache(maxsize=100)(loads)
+"""What reads counters: of many entries, one changes them; nobody changes what was read."""
 
 
 def _keep_books(config: Config, books: list[Book]) -> dict[str, Any]:
@@ -140,30 +145,31 @@ def _keep_books(config: Config, books: list[Book]) -> dict[str, Any]:
 
 def count(
     config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, moves: Sequence[Move]
-) -> StudyRow:
-    """Return a study after a case was changed by the last of its moves, or opened.
+) -> dict[str, Any]:
+    """Return what a study counts after a case was changed by the last of its moves, or opened.
 
     The last move is the step that was told, taken back or became mature; where `shows_moves` says
     so, the others are there as well.
     """
     books, at = _load_books(config, study), config.number_of(new.group)
     before, move, book = old or new, moves[-1] if moves else None, books[at]
-    sign, pending = count_change(before, new), _count_pending(config, book, old, new, move)
-    awaited = study.pending + sum(pending) - sum(book.pending)
-    book = _forget(config, book) if old is None else _count_case(config, book, old, new, moves)
-    books[at] = book._replace(pending=pending)
-    seen = study.seen
-    if seen and sign and move is not None:
-        seen = _see(seen, at, move, sign)
-    opened = study.opened + (old is None)
-    parts: dict[str, Any] = {"opened": opened, "pending": awaited, "seen": seen}
+    pending = _count_pending(config, book, old, new, move)
+    parts: dict[str, Any] = {
+        "opened": study.opened + (old is None),
+        "pending": study.pending + sum(pending) - sum(book.pending),
+    }
+    book = book._replace(pending=pending)
+    books[at] = _forget(config, book) if old is None else _count_case(config, book, old, new, moves)
+    if study.seen and move is not None and (sign := count_change(before, new)):
+        parts["seen"] = _see(study.seen, at, move, sign)
     if new.status != before.status:
         for status, more in ((before.status, -1), (new.status, 1)):
             if status != OPEN:
                 parts[status] = getattr(study, status) + more
-    for name in _COUNTED:
-        parts[name] = getattr(study, name) + getattr(new, name) - getattr(before, name)
-    return study._replace(**parts | _keep_books(config, books))
+    if not config.plain:
+        for name in _COUNTED:
+            parts[name] = getattr(study, name) + getattr(new, name) - getattr(before, name)
+    return parts | _keep_books(config, books)
 
 
 def _see(text: str, at: int, move: Move, sign: int) -> str:
@@ -360,13 +366,13 @@ def _load_seen(config: Config, study: StudyRow, groups: Iterable[int]) -> list[A
     if not study.seen:
         return None
     seen, chosen = loads(study.seen), list(groups)
-    total: Any = np.sum([seen[at] for at in chosen], axis=0)
-    if not config.by_state:
-        up, down, won, lost = total.sum(axis=1)
-        total = np.array([won + lost, won, up + down, up])
-    for records in _find_records(config, chosen):
-        total = total + np.array(records[1:5], dtype=int)
-    return list(total.tolist())
+    parts = [seen[at] for at in chosen]
+    records = [one[1:5] for one in _find_records(config, chosen)]
+    if config.by_state:
+        return list(np.sum(np.array(parts + records, dtype=int), axis=0).tolist())
+    up, down, won, lost = (sum(sum(part[k]) for part in parts) for k in range(4))
+    total = [won + lost, won, up + down, up]
+    return [int(sum(counts)) for counts in zip(total, *records, strict=True)]
 
 
 def _find_records(config: Config, groups: list[int]) -> list[list[Any]]:

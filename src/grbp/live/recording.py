@@ -109,7 +109,9 @@ def _count_due_steps(at: Request) -> Request:
 def _write(at: Request, kind: str, asked: Asked, said: dict[str, Any]) -> Answer:
     """Write an event and the rows that follow from it."""
     tx, call, how = at.tx, at.call, KINDS[kind]
-    study = at.study._replace(archived="") if at.exists else StudyRow("", "", 0, NO_HASH)
+    study = at.study if at.exists else StudyRow("", "", 0, NO_HASH)
+    if study.archived:
+        study = study._replace(archived="")
     event = Event(
         seq=study.seq + 1, kind=kind, case=asked.case, step=asked.step, request=dumps(asked.words),
         response="", who=call.who, recorded=call.now, observed=call.observed, key=call.key,

@@ -210,7 +210,7 @@ _ENCODE: Final = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
 )
 """The encoder that `json` makes anew for every call: a tell writes five texts."""
 
-_DECODER: Final = json.JSONDecoder()
+_DECODE: Final = json.JSONDecoder().raw_decode
 
 
 def dumps(value: object) -> str:
@@ -219,8 +219,11 @@ def dumps(value: object) -> str:
 
 
 def loads(text: str) -> Any:
-    """Read what `dumps` wrote."""
-    return _DECODER.decode(text)
+    """Read what `dumps` wrote, and nothing else."""
+    value, end = _DECODE(text)
+    if end != len(text):
+        raise ValueError(text[end:])
+    return value
 
 
 _COUNTS: Final = ("opened", "won", "lost", "closed", "pending", "f", "f_goal", "c", "c_up")
@@ -265,4 +268,7 @@ def hash_event(event: Event) -> Event:
 
 def hash_fields(fields: tuple[int | str, ...]) -> str:
     """Compute SHA-256 of an event's fields but the last, each in a line: no text has two."""
-    return hashlib.sha256("\n".join(map(str, fields)).encode()).hexdigest()
+    return hashlib.sha256((_LINES % fields).encode()).hexdigest()
+
+
+_LINES: Final = "\n".join(["%s"] * (len(Event._fields) - 1))

@@ -190,6 +190,7 @@ class CachedStudy:
         self.first = number << _BITS
         self.number, self.study = number, study
         self.cases: dict[int, CaseRow] = {}
+        self.codes: dict[int, CodeRow | None] = {}
 
 
 class SqlConnection(Connection):
@@ -315,14 +316,20 @@ class SqlTransaction(Transaction):
     def codes(self, cases: Sequence[int]) -> dict[int, CodeRow]:
         """Return the codes of some cases."""
         check_storable(cases)
-        first = (self.number() or 0) << _BITS
-        known = [first + case for case in cases if 0 < case <= MOST]
-        found = dict[int, CodeRow]()
-        for start in range(0, len(known), PAGE):
-            part = known[start : start + PAGE]
-            rows = self._query(f"{CODES} ({', '.join('?' * len(part))})", *part)
-            found |= {row[0]: CodeRow(*row) for row in rows}
-        return {case: found[case] for case in cases if case in found}
+        cached = self._find_study()
+        if cached is None:
+            return {}
+        known = cached.codes
+        if len(known) >= _MOST_CACHED:
+            known.clear()
+        asked = [case for case in cases if 0 < case <= MOST and case not in known]
+        for start in range(0, len(asked), PAGE):
+            part = asked[start : start + PAGE]
+            rows = self._query(
+                f"{CODES} ({', '.join('?' * len(part))})", *(cached.first + case for case in part)
+            )
+            known |= dict.fromkeys(part) | {row[0]: CodeRow(*row) for row in rows}
+        return {case: row for case in cases if (row := known.get(case)) is not None}
 
     def find_codes(self, folded: str, limit: int) -> list[CodeRow]:
         """Return those who have a code."""
@@ -398,11 +405,15 @@ class SqlTransaction(Transaction):
 
     def put_code(self, row: CodeRow) -> None:
         """Write the code of a case."""
-        self._query(_PUT_CODE, _make_identity(self._require_study(), row.case), *row[1:])
+        cached = self._require_study()
+        self._query(_PUT_CODE, _make_identity(cached, row.case), *row[1:])
+        cached.codes[row.case] = row
 
     def drop_code(self, case: int) -> None:
         """Remove the code of a case."""
-        self._query(_DROP_CODE, _make_identity(self._require_study(), case))
+        cached = self._require_study()
+        self._query(_DROP_CODE, _make_identity(cached, case))
+        cached.codes.pop(case, None)
 
 
 def _remember_case(cached: CachedStudy, row: CaseRow) -> None:

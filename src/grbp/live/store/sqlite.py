@@ -109,13 +109,13 @@ class SqliteConnection(SqlConnection):
         self._writes = writes
         self._lines.clear()
         self._run("begin immediate" if writes else "begin")
-        # The first statement that reads also says at which moment.
-        version = self._run("pragma user_version").get
+        if not writes:  # The first statement that reads says at which moment.
+            self._run("pragma user_version").get  # noqa: B018
         self._files.check()
         content = self.raw.data_version("main")
         if content != self._content:
             self.cache.clear()
-            refuse_newer(self._files.where, version)
+            refuse_newer(self._files.where, self._run("pragma user_version").get)
             self._content = content
 
     def run(self, statement: str, values: tuple[int | str, ...]) -> list[tuple[Any, ...]]:
