@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 import recorded_calls
+from optional import optional
 from recorded_calls import SOURCE
 
 from grbp.cli import main
@@ -81,3 +82,34 @@ def test_a_request_walks_as_the_page_says(
     answer = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
     assert [tuple(call) for call in json.loads(answer.stdout)] == walk.steps
+
+
+MOST = {
+    "tell at the shell": (345, 57),
+    "tell over HTTP": (220, 46),
+    "page of a case": (295, 67),
+}
+"""The functions and the files that a request may walk: who needs more says here what for."""
+
+
+@pytest.mark.slow
+def test_a_request_walks_no_further_than_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    optional("fastapi", "'.[serve]'")
+    optional("httpx")
+    monkeypatch.chdir(tmp_path)
+    Path("server").mkdir()
+    for command in ("init --study ward --goal 4", "open --state 2"):
+        subprocess.run([sys.executable, "-m", "grbp", "live", *command.split()], check=True)
+    counted: dict[str, tuple[int, int]] = {}
+    for way in ("shell", "server"):
+        asked = [sys.executable, str(ROOT / "tests" / "walked.py"), way]
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert answer.returncode == 0, answer.stderr
+        counted |= {name: tuple(found) for name, found in json.loads(answer.stdout).items()}
+    assert counted.keys() == MOST.keys()
+    for name, (functions, files) in counted.items():
+        assert functions > 100
+        assert functions <= MOST[name][0], f"{name}: {functions} functions"
+        assert files <= MOST[name][1], f"{name}: {files} files"
