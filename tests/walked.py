@@ -44,9 +44,10 @@ class Walked:
         sys.setprofile(self._record)
 
     def end(self, name: str) -> None:
-        """Count what was called."""
+        """Count what was called; of several times, that when nothing else was done meanwhile."""
         sys.setprofile(None)
-        self.counted[name] = len(self.seen), len({file for file, _ in self.seen})
+        found = len(self.seen), len({file for file, _ in self.seen})
+        self.counted[name] = min(found, self.counted.get(name, found))
 
 
 def walk_shell(walked: Walked) -> None:
@@ -58,14 +59,14 @@ def walk_shell(walked: Walked) -> None:
 
 
 def walk_server(walked: Walked) -> None:
-    """Tell a step over HTTP, and look at the page of its case, after it was done once before."""
+    """Tell a step over HTTP, and look at the page of its case, several times."""
     from serving import Serving  # noqa: PLC0415 (the shell needs no server)
 
     from grbp import Study  # noqa: PLC0415
 
     with Serving(Path("server"), asking="admin") as server:
         Study.create(server.store, "ward", 4, who="ada").open_case(2)
-        for state in (3, 2):
+        for state in (3, 2, 3, 2, 3, 2, 3, 2):
             walked.begin()
             told = server.ask("POST", "/api/studies/ward/cases/1/steps", json={"state": state})
             walked.end("tell over HTTP")

@@ -156,7 +156,7 @@ class Request:
         """Return the answer to a step that was told before, or refuse one that contradicts it."""
         words = self.config.words
         name = words.name_case(case.case)
-        for event, then in keep_steps(self.past(case)) if step <= case.steps else ():
+        for event, then, _ in keep_steps(self.past(case)) if step <= case.steps else ():
             if event.step != step:
                 continue
             if then["state"] != state or took not in (None, then["took"]):

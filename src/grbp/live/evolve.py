@@ -15,7 +15,7 @@ from grbp.learners.counters import step_counts
 from grbp.live import ledger
 from grbp.live.config import FINISH, Config, load_config
 from grbp.live.history import Entry, Move, keep_steps
-from grbp.live.schema import CLOSED, LOST, OPEN, WON, CaseRow, HeldRow, StudyRow, dumps, loads
+from grbp.live.schema import CLOSED, LOST, OPEN, WON, CaseRow, HeldRow, Recent, StudyRow, dumps
 
 Past: TypeAlias = Callable[[], Iterator[Entry]]
 """What was recorded of a case before, as far as it stands, the last entry first."""
@@ -183,22 +183,13 @@ def _watch(config: Config, alarms: str, case: CaseRow, move: Move, sign: int) ->
     """Let the alarms follow a step that counts, or take it back."""
     (action, state, after), watch = move, load_watch(alarms)
     step = Step(case.case, config.number_of(case.group), state, action == FINISH, after > state)
-    return _keep_watch(watch.follow(step) if sign > 0 else watch.take_back(step))
+    return _WATCHES.write(watch.follow(step) if sign > 0 else watch.take_back(step))
 
 
-_RECENT: Final[dict[str, Watch]] = {}
-"""What was written not long ago, by the texts: most is read again soon."""
+_WATCHES: Final = Recent(Watch.from_list)
 
 
 def load_watch(text: str) -> Watch:
     """Return what the alarms know."""
-    return _RECENT.get(text) or Watch.from_list(loads(text))
-
-
-def _keep_watch(watch: Watch) -> str:
-    """Write what the alarms know."""
-    if len(_RECENT) > 100:
-        _RECENT.clear()
-    text = dumps(watch)
-    _RECENT[text] = watch
-    return text
+    watch: Watch = _WATCHES.read(text)
+    return watch

@@ -218,7 +218,7 @@ _BESIDE: Final = ("advised", "why", "who", "recorded", "observed")
 
 def _describe_step(config: Config, entry: Entry) -> dict[str, Any]:
     """Return what a table has of a step."""
-    event, then = entry
+    event, then = entry.event, entry.answer
     words, before, after, took = config.words, then["from"], then["state"], then["took"]
     return {
         "step": event.step,
@@ -246,7 +246,7 @@ def count_steps(tx: Transaction, study: StudyRow) -> dict[str, StateCounters]:
         n = found[case.group]
         n = n._replace(rho=n.rho + (case.status in (WON, LOST)))
         *told, _ = standing_entries(tx, case)
-        for event, then in told:
+        for event, then, _ in told:
             if (case.case, event.step) not in held:
                 n = add_step(n, then["from"], then["took"] == FINISH, then["state"])
         found[case.group] = n

@@ -22,15 +22,16 @@ Move: TypeAlias = tuple[str, int, int]
 
 
 class Entry(NamedTuple):
-    """An event, and what was answered then."""
+    """An event, what was answered then, and what was asked for, where that is known already."""
 
     event: Event
     answer: dict[str, Any]
+    words: dict[str, Any] | None = None
 
     @property
     def asked(self) -> dict[str, Any]:
         """What was asked for."""
-        found: dict[str, Any] = loads(self.event.request)
+        found: dict[str, Any] = self.words or loads(self.event.request)
         return found
 
     @property

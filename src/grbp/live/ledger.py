@@ -15,7 +15,6 @@ nothing forgotten. FINISH that was advised, or taken, and does not count yet is 
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,7 +24,7 @@ from grbp.learners.memory import outcomes_of, recall, reweigh
 from grbp.learners.statewise.counters import StateCounters
 from grbp.live.config import CONTINUE, FINISH, Config
 from grbp.live.history import Move
-from grbp.live.schema import CLOSED, OPEN, WON, CaseRow, StudyRow, dumps, loads
+from grbp.live.schema import CLOSED, OPEN, WON, CaseRow, Recent, StudyRow, dumps, loads
 from grbp.live.starts import DRAWN, make_state_counters
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import fold_in
@@ -34,6 +33,8 @@ _UP, _DOWN, _WON, _LOST = range(4)
 _DUST: Final = 1e-9
 _COUNTED: Final = ("f", "f_goal", "c", "c_up")
 """What is counted of a case, in all states together."""
+
+_COUNTERS, _SEEN = Recent(), Recent()
 
 Counted: TypeAlias = list[int]
 """f, f_goal, c and c_up."""
@@ -123,23 +124,21 @@ def begin(config: Config, study: StudyRow) -> StudyRow:
 
 def _load_books(config: Config, study: StudyRow) -> list[Book]:
     """Return the books of a study."""
-    kept = _read_counters(study.counters)
+    kept = _COUNTERS.read(study.counters)
     if not config.plain:
         return [Book(*one) for one in kept]
     under_way = [getattr(study, name) for name in _COUNTED]
     return [Book(study.opened, [study.pending], under_way, [kept[1:]], [[1.0], [1.0]], kept[0])]
 
 
-_read_counters: Final = lru_cache(maxsize=100)(loads)
-"""What reads counters: of many entries, one changes them; nobody changes what was read."""
-
-
-def _keep_books(config: Config, books: list[Book]) -> dict[str, Any]:
+def _keep_books(config: Config, books: list[Book], before: str = "") -> dict[str, Any]:
     """Return what a study keeps of its books; one that is plain says some of it by itself."""
     if not config.plain:
-        return {"counters": dumps([book[:-1] for book in books])}
+        return {"counters": _COUNTERS.write([book[:-1] for book in books])}
     _, _, (f, f_goal, c, c_up), (counts,), _, rounds = books[0]
-    counters = dumps([rounds, *counts])
+    kept = [rounds, *counts]
+    same = before and _COUNTERS.read(before) == kept
+    counters = before if same else _COUNTERS.write(kept)
     return {"counters": counters, "f": f, "f_goal": f_goal, "c": c, "c_up": c_up}
 
 
@@ -169,14 +168,16 @@ def count(
     if not config.plain:
         for name in _COUNTED:
             parts[name] = getattr(study, name) + getattr(new, name) - getattr(before, name)
-    return parts | _keep_books(config, books)
+    return parts | _keep_books(config, books, study.counters)
 
 
 def _see(text: str, at: int, move: Move, sign: int) -> str:
     """Return what was seen with a step more in a group, or one less."""
-    seen = loads(text)
-    seen[at][_kind_of(move)][move[1] - 1] += sign
-    return dumps(seen)
+    seen, kind, state = list(_SEEN.read(text)), _kind_of(move), move[1]
+    seen[at] = list(seen[at])
+    seen[at][kind] = list(seen[at][kind])
+    seen[at][kind][state - 1] += sign
+    return _SEEN.write(seen)
 
 
 def _kind_of(move: Move) -> int:
@@ -365,7 +366,7 @@ def _load_seen(config: Config, study: StudyRow, groups: Iterable[int]) -> list[A
     """Return what was seen in some groups, with what the records told that they began with."""
     if not study.seen:
         return None
-    seen, chosen = loads(study.seen), list(groups)
+    seen, chosen = _SEEN.read(study.seen), list(groups)
     parts = [seen[at] for at in chosen]
     records = [one[1:5] for one in _find_records(config, chosen)]
     if config.by_state:

@@ -117,7 +117,7 @@ def _write(at: Request, kind: str, asked: Asked, said: dict[str, Any]) -> Answer
         response="", who=call.who, recorded=call.now, observed=call.observed, key=call.key,
         previous=study.head, hash="",
     )  # fmt: skip
-    case, before, entry = None, 0, Entry(event, said)
+    case, before, entry = None, 0, Entry(event, said, asked.words)
     if how.of_case:
         study, case, before = _evolve_rows(at, study, entry)
     else:

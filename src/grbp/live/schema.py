@@ -7,6 +7,7 @@ point to a person, stand beside the log and can be erased.
 
 import hashlib
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -226,6 +227,34 @@ def loads(text: str) -> Any:
     return value
 
 
+class Recent:
+    """What was read and written not long ago, by the texts: most of it is read again soon.
+
+    What it returns is shared, so that nobody may change it.
+    """
+
+    def __init__(self, make: Callable[[Any], Any] = lambda value: value) -> None:
+        self._make, self._kept = make, dict[str, Any]()
+
+    def read(self, text: str) -> Any:
+        """Read a text."""
+        return self._kept[text] if text in self._kept else self._keep(text, self._make(loads(text)))
+
+    def write(self, value: Any) -> str:
+        """Write a value."""
+        text = dumps(value)
+        self._keep(text, value)
+        return text
+
+    def _keep(self, text: str, value: Any) -> Any:
+        if len(self._kept) >= _MOST_RECENT:
+            self._kept.clear()
+        self._kept[text] = value
+        return value
+
+
+_MOST_RECENT: Final = 100
+
 _COUNTS: Final = ("opened", "won", "lost", "closed", "pending", "f", "f_goal", "c", "c_up")
 """The numbers of a study that an answer ends with, in their order."""
 
@@ -263,7 +292,7 @@ def _check_int(value: object) -> int:
 
 def hash_event(event: Event) -> Event:
     """Return an event with the hash of its other fields."""
-    return event._replace(hash=hash_fields(event[:-1]))
+    return Event(*event[:-1], hash_fields(event[:-1]))
 
 
 def hash_fields(fields: tuple[int | str, ...]) -> str:
