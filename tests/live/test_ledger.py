@@ -86,3 +86,18 @@ def test_groups_and_a_memory_do_not_lock_the_pages(tmp_path: Any) -> None:
             study.open_case(2, group=group)
         for page in ("", "/cases/1", "/evidence", "/log"):
             assert server.ask("GET", f"/studies/ward{page}").status_code == 200
+
+
+@pytest.mark.parametrize("goal", [63, 64, 1000])
+@pytest.mark.parametrize("groups", [None, ["north", "south"]])
+def test_a_large_goal_forgets_nothing_that_was_seen(goal: int, groups: list[str] | None) -> None:
+    with Study.create("memory", "ward", goal, memory=1, groups=groups) as study:
+        for k in range(6):
+            group = groups[k % 2] if groups else None
+            case = study.open_case(goal - 1, group=group).case
+            study.tell(case, goal, took="finish" if k % 3 else "continue", why="so")
+        status = study.status()
+        assert (status.basis.f, status.basis.c) == (4, 2)
+        for one in status.by_group.values():
+            assert one.basis.f + one.basis.c == 3
+        assert study.verify().ok

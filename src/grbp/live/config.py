@@ -82,7 +82,8 @@ class Config:
     labels : dict
         The study's own words for its states, actions and cases; no decision depends on them.
     seen : bool
-        Whether every event says what was seen by group and state; no decision depends on it.
+        Whether every event says what was seen by group and, unless there are many, by state; no
+        decision depends on it.
     former : list of dict
         The learners that decided before this one, the first one first: each as a file keeps it
         (`learner`), its `constants`, the last of its `cases`, and the `event` that changed it.
@@ -175,6 +176,13 @@ class Config:
     def plain(self) -> bool:
         """Whether one set of counters of Algorithm 1 is all that is kept."""
         return not (self.groups or self.by_state or self.memory)
+
+    @cached_property
+    def states_seen(self) -> int:
+        """How many states are told apart where events say what was seen: all, or none of many."""
+        states, groups = self.goal - 1, max(len(self.groups), 1)
+        few = self.goal <= LARGEST_GOAL and 4 * states * groups <= _MOST_COUNTS
+        return states if few else 1
 
     def number_of(self, group: str) -> int:
         """Return the number of a group, from 0."""
@@ -373,7 +381,7 @@ def make_config(
         # They count every state apart, in every event.
         alarms=goal <= LARGEST_GOAL if alarms is None else _check_bool("alarms", alarms),
         labels=dump_labels(words),
-        seen=_can_see(goal, groups),
+        seen=True,
     )
     _check_size(config)
     return replace(config)  # Nothing is worked out in it yet.
@@ -396,20 +404,10 @@ def describe_learner(
     return kept, found.constants._asdict()
 
 
-def _can_see(goal: int, groups: list[str]) -> bool:
-    """Return whether every event can say what was seen by group and state."""
-    return goal <= LARGEST_GOAL and 4 * (goal - 1) * max(len(groups), 1) <= _MOST_COUNTS
-
-
 def _check_size(config: Config) -> None:
     """Refuse more counts than every event can say, and more states than are counted apart."""
     if config.by_state:
         empty_state_counters(config.goal)
-    if config.seen and not _can_see(config.goal, config.groups):
-        raise InvalidInput(
-            f"seen = True was given with a goal of {config.goal:,} and {len(config.groups)} groups,"
-            " which are too many states to be kept in every event"
-        )
     if config.alarms and config.goal > LARGEST_GOAL:
         raise InvalidInput(
             f"alarms were asked for with a goal of {config.goal:,}; it must be at most"

@@ -117,7 +117,7 @@ def begin(config: Config, study: StudyRow) -> StudyRow:
         rounds, counts = config.first_of(group)
         memories = [counts] * len(weights[0])
         made.append(Book(0, [0] * places, [0] * 4, memories, weights, rounds))
-    empty = [[[0] * (config.goal - 1)] * 4] * len(made)
+    empty = [[[0] * config.states_seen] * 4] * len(made)
     seen = dumps(empty) if config.seen else ""
     return study._replace(seen=seen, **_keep_books(config, made))
 
@@ -160,7 +160,7 @@ def count(
     book = book._replace(pending=pending)
     books[at] = _forget(config, book) if old is None else _count_case(config, book, old, new, moves)
     if study.seen and move is not None and (sign := count_change(before, new)):
-        parts["seen"] = _see(study.seen, at, move, sign)
+        parts["seen"] = _see(study.seen, at, move, config.states_seen, sign)
     if new.status != before.status:
         for status, more in ((before.status, -1), (new.status, 1)):
             if status != OPEN:
@@ -171,9 +171,9 @@ def count(
     return parts | _keep_books(config, books, study.counters)
 
 
-def _see(text: str, at: int, move: Move, sign: int) -> str:
+def _see(text: str, at: int, move: Move, states: int, sign: int) -> str:
     """Return what was seen with a step more in a group, or one less."""
-    seen, kind, state = list(_SEEN.read(text)), _kind_of(move), move[1]
+    seen, kind, state = list(_SEEN.read(text)), _kind_of(move), min(move[1], states)
     seen[at] = list(seen[at])
     seen[at][kind] = list(seen[at][kind])
     seen[at][kind][state - 1] += sign
@@ -350,6 +350,8 @@ def _make_known(
 ) -> Known:
     """Return what is known of some groups, with what was seen in them."""
     seen = _load_seen(config, study, groups) or _find_seen(config, n, rank)
+    if not (study.seen or config.groups or config.by_state or config.plain):
+        seen = total_seen(config, study)  # A memory has not forgotten these sums.
     return Known(n, pending, seen, rank)
 
 

@@ -90,7 +90,8 @@ class StudyRow(NamedTuple):
         When it was archived, if its last event did that; else empty.
     seen : str
         What was seen by group and state, as JSON: for each group four lists with a number for each
-        state, CONTINUE up and down, FINISH won and lost; empty where the study does not keep it.
+        state, or with one for all where there are many, CONTINUE up and down, FINISH won and lost;
+        empty where the study does not keep it.
     """
 
     name: str
