@@ -70,7 +70,9 @@ def show(value: object) -> str:
 
 
 def _name(kind: type) -> str:
-    """Name a kind of thing with its article."""
+    """Name a kind of thing with its article; several, such as Groups, have none."""
+    if kind.__name__.endswith("s"):
+        return kind.__name__
     return f"{'an' if kind.__name__[0] in 'AEIO' else 'a'} {kind.__name__}"
 
 

@@ -45,7 +45,8 @@ def test_every_part_is_there() -> None:
 def test_every_module_that_marks_a_kernel_or_compiles_is_a_source() -> None:
     ask = {m for m, names in imports().items() if any(n.startswith("grbp._numba") for n in names)}
     assert {"grbp.engine.decisions", "grbp.learners.getbe", "grbp.planning.confidence"} <= ask
-    assert [module for module in sorted(ask) if not is_source(module)] == []
+    # The package itself only looks at what was marked.
+    assert [module for module in sorted(ask - {"grbp"}) if not is_source(module)] == []
 
 
 def test_no_source_imports_what_is_none() -> None:

@@ -11,6 +11,7 @@ from types import CodeType, FunctionType, ModuleType, NoneType
 from typing import Any, Final
 
 SOURCES: Final = (
+    "_arguments",
     "_display",
     "_format",
     "_io",
