@@ -224,6 +224,20 @@ def test_a_changed_held_step_is_not_counted(what: str, case: int, tmp_path: Path
         assert not study.verify().ok
 
 
+@pytest.mark.parametrize("what", ["due", "seq"])
+def test_a_held_step_that_is_changed_under_an_open_study_is_not_counted(
+    what: str, tmp_path: Path
+) -> None:
+    """The row of its case is remembered, and still as it was."""
+    path = tmp_path / "x.db"
+    with worked_on(path, **WINDOWS) as study:
+        study.ask(1)
+        change(path, HELD[what])
+        clock_of(study).add(60)
+        with pytest.raises(Damaged, match="held step 1 of case 1"):
+            study.tell(3, 4)
+
+
 def test_a_case_that_is_gone_or_too_many_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with worked_on(path) as study:

@@ -12,6 +12,7 @@ import pytest
 
 from grbp import Damaged, InvalidInput, Study
 from grbp.live import house
+from grbp.live.export import read_log
 from grbp.live.schema import Event, hash_fields
 from grbp.live.store import open_store
 from grbp.live.store.base import HOUSE, Store
@@ -59,6 +60,8 @@ def test_the_log_of_the_store_is_no_study(store: Store, tmp_path: Path) -> None:
         Study(store, HOUSE)
     with pytest.raises(InvalidInput, match="name = "):
         Study.create(store, HOUSE, 4)
+    with pytest.raises(InvalidInput, match="name = "):
+        read_log(_renamed(tmp_path / "log"))
     with closing(open_store(tmp_path / "other.sqlite", create=True)) as other:
         with pytest.raises(InvalidInput, match="name = "):
             Study.import_(other, _renamed(tmp_path / "log"))
