@@ -4,10 +4,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pytest
 from make_log import ASSETS, facts
@@ -15,7 +16,7 @@ from small_wards import Clock, known, rows, ward
 
 import grbp
 from grbp import Study
-from grbp.errors import Conflict, Damaged, InvalidInput, NotFound, ReadOnly
+from grbp.errors import CannotWrite, Conflict, Damaged, InvalidInput, NotFound, ReadOnly
 from grbp.live.schema import CaseRow, Event, HeldRow, hash_fields
 from grbp.live.store.base import Transaction
 from grbp.live.store.memory import MemoryStore
@@ -344,6 +345,18 @@ def test_a_log_that_has_lost_its_end_is_not_gone_on_with(told: bool, tmp_path: P
         else:
             assert study.read_only is not None
             assert study.read_only.startswith("its cases do not match its log")
+
+
+def test_a_log_that_lost_its_end_under_an_open_study_is_not_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with ward(where=path) as study:
+        study.open_case(2)
+        study.tell(1, 3)
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute("delete from events where id = (select max(id) from events)")
+        with pytest.raises(CannotWrite, match="last changed by event 3; the log ends with event 2"):
+            study.tell(1, 2)
+        assert len(study.log()) == 2
 
 
 def test_no_more_than_twenty_problems_are_named() -> None:
