@@ -20,8 +20,7 @@ from grbp.learners.statewise.counters import StateCounters, add_step
 from grbp.live.arguments import check_label, check_text
 from grbp.live.config import FINISH, Config, check_config, load_config
 from grbp.live.history import Entry, standing_entries
-from grbp.live.row_checks import DAMAGE
-from grbp.live.schema import LOST, WON, Event, StudyRow, dumps, loads
+from grbp.live.schema import DAMAGE, LOST, WON, Event, StudyRow, dumps, has_types, loads
 from grbp.live.starts import make_state_counters
 from grbp.live.store.base import Store
 from grbp.live.store.transaction import LAST, PAGE, Transaction, refuse_taken
@@ -102,22 +101,16 @@ def _read_events(path: Path, head: dict[str, Any]) -> Iterator[Event]:
         lines.readline()
         for number, line in enumerate(lines, 2):
             data = _parse_line(path, number, line)
-            if tuple(data) != Event._fields or not all(
-                # The hash takes every field for one line.
-                type(value) is kind and "\n" not in str(value)
-                for value, kind in zip(data.values(), _KINDS, strict=True)
-            ):
+            event = Event(**data) if tuple(data) == Event._fields else None
+            # The hash takes every field for one line.
+            if event is None or not has_types(event) or any("\n" in str(one) for one in event):
                 raise InvalidInput(f"{path}, line {number}, is not an event of a study")
-            event = Event(**data)
             count, last = count + 1, event.hash
             yield event
     if count != head.get("events") or last != head.get("head"):
         raise InvalidInput(
             f"{path} has {count:,} events; {head.get('events')} were exported: it is incomplete"
         )
-
-
-_KINDS: Final = tuple(Event.__annotations__.values())
 
 
 def _parse_line(path: Path, number: int, line: bytes) -> dict[str, Any]:

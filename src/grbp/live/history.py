@@ -9,13 +9,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from grbp.errors import Damaged
 from grbp.live.arguments import format_time
-from grbp.live.schema import CaseRow, Event, loads
+from grbp.live.schema import DAMAGE, CaseRow, Event, loads
 from grbp.live.store.base import Transaction
 
 UNDO_LASTS: Final = timedelta(minutes=15)
 """How long one's own last entry can be undone."""
-
-_DAMAGE: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
 Move: TypeAlias = tuple[str, int, int]
 """What was done in a step, and from where it led where."""
@@ -54,7 +52,7 @@ def case_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
             answer = loads(event.response)  # type: ignore[union-attr]
             # A damaged log must not lead in a circle.
             before = min(int(answer["before"]), seq - 1)
-        except _DAMAGE:
+        except DAMAGE:
             event = None
         if event is None or event.case != case.case:
             raise Damaged(

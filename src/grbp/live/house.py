@@ -18,6 +18,7 @@ from grbp.live.schema import (
     StudyRow,
     dumps,
     dumps_answer,
+    has_types,
     hash_event,
     hash_fields,
     loads,
@@ -29,8 +30,6 @@ GRANT, REVOKE, VERIFIED, BACKUP = "grant", "revoke", "verified", "backup"
 """What is recorded: a token that was made or revoked, a check of the store, a copy of it."""
 
 KINDS: Final = (GRANT, REVOKE, VERIFIED, BACKUP)
-
-_FIELDS: Final = tuple(Event.__annotations__.values())
 
 
 def record(store: Store, kind: str, who: str, now: datetime, /, **what: Any) -> Event:
@@ -124,8 +123,7 @@ def _require_event(tx: Transaction, seq: int) -> Event:
 
 def _is_whole(event: Event) -> bool:
     """Return whether an event is as it was written."""
-    kinds = all(type(one) is kind for one, kind in zip(event, _FIELDS, strict=True))
-    return kinds and hash_fields(event[:-1]) == event.hash
+    return has_types(event) and hash_fields(event[:-1]) == event.hash
 
 
 def _damaged(seq: int) -> Damaged:

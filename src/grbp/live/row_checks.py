@@ -15,6 +15,7 @@ from grbp.live.config import Config, load_config
 from grbp.live.history import case_entries
 from grbp.live.recording import fold_case
 from grbp.live.schema import (
+    DAMAGE,
     LEARNER,
     NO_HASH,
     OPEN,
@@ -22,6 +23,7 @@ from grbp.live.schema import (
     Event,
     HeldRow,
     StudyRow,
+    has_types,
     hash_fields,
     load_study,
     loads,
@@ -29,12 +31,6 @@ from grbp.live.schema import (
 from grbp.live.store.base import LAST, Store, Transaction
 
 T = TypeVar("T")
-
-DAMAGE: Final = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError,
-    TypeError, ValueError,
-)  # fmt: skip
-"""How reading can fail where what is read was damaged."""
 
 _MOST: Final = 10_000
 """The rows of a study that are remembered."""
@@ -328,11 +324,8 @@ class CheckedTransaction(Transaction):
 
 def check_types(row: CaseRow | Event, what: str) -> None:
     """Refuse a row in which something else stands than numbers and text, each in its place."""
-    if tuple(map(type, row)) != _TYPES[type(row)]:
+    if not has_types(row):
         raise Damaged(f"{what} is damaged; verify the study, and restore a backup")
-
-
-_TYPES: Final = {kind: tuple(kind.__annotations__.values()) for kind in (CaseRow, Event)}
 
 
 def _remember(known: dict[Any, Any], place: object, row: object) -> None:

@@ -228,6 +228,13 @@ def loads(text: str) -> Any:
     return value
 
 
+DAMAGE: Final = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError,
+    TypeError, ValueError,
+)  # fmt: skip
+"""How reading can fail where what is read was damaged."""
+
+
 class Recent:
     """What was read and written not long ago, by the texts: most of it is read again soon.
 
@@ -289,6 +296,11 @@ def _check_int(value: object) -> int:
     if type(value) is not int:
         raise TypeError(type(value))
     return value
+
+
+def has_types(row: CaseRow | Event) -> bool:
+    """Return whether numbers and text stand in a row, each in its place, and nothing else."""
+    return tuple(map(type, row)) == tuple(type(row).__annotations__.values())
 
 
 def hash_event(event: Event) -> Event:

@@ -15,8 +15,8 @@ from grbp.live.choice import UNDECIDED
 from grbp.live.config import load_config
 from grbp.live.models import name_learner
 from grbp.live.recording import Again, replay
-from grbp.live.row_checks import DAMAGE, describe_damage
-from grbp.live.schema import NO_HASH, CaseRow, Event, StudyRow, hash_fields
+from grbp.live.row_checks import describe_damage
+from grbp.live.schema import DAMAGE, NO_HASH, CaseRow, Event, StudyRow, hash_fields
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.store.memory import MemoryTransaction, StudyRows
 

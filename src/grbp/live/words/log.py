@@ -1,14 +1,11 @@
 """Say what the entries of a log recorded, each in the words of its kind."""
 
 from collections.abc import Collection, Iterable
-from typing import Final
 
 from grbp.live.kinds import KINDS
-from grbp.live.schema import Event, loads
+from grbp.live.schema import DAMAGE, Event, loads
 from grbp.live.words.entries import TAKEN_BACK, EventLine, Recorded, word_unknown
 from grbp.model.labels import NO_WORDS, Labels
-
-_DAMAGE: Final = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
 
 
 def describe_events(
@@ -42,5 +39,5 @@ def _describe_event(
         say = KINDS[event.kind].words if event.kind in KINDS else word_unknown
         line = say(Recorded(event, asked, answered, goal, labels, shadow, waits))
         return line._replace(why=str(asked.get("why") or ""), answered=answered)
-    except _DAMAGE:
+    except DAMAGE:
         return EventLine(event, "This entry is damaged: verify the study.")
