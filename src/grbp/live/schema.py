@@ -246,7 +246,8 @@ class Recent:
 
     def read(self, text: str) -> Any:
         """Read a text."""
-        return self._kept[text] if text in self._kept else self._keep(text, self._make(loads(text)))
+        found = self._kept.get(text)  # Another thread may clear it at any time.
+        return self._keep(text, self._make(loads(text))) if found is None else found
 
     def write(self, value: Any) -> str:
         """Write a value."""
