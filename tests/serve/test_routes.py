@@ -498,6 +498,10 @@ def test_a_code_is_given_found_and_erased(server: Serving) -> None:
     assert opened["code"] == server.ask("GET", f"{case}/advice").json()["code"] == "B-12"
     found = server.ask("GET", f"{WARD}/cases?code=b-12").json()
     assert (found["next"], found["items"]) == (None, [server.ask("GET", case).json()])
+    for status, number in (("open", 1), ("won", 0)):
+        of_status = server.ask("GET", f"{WARD}/cases?code=B-12&status={status}").json()
+        assert len(of_status["items"]) == number
+    refused(server.ask("GET", f"{WARD}/cases?code=B-12&status=gone"), 422, "status = 'gone'")
     again = server.ask("POST", f"{WARD}/cases", json={"state": 2, "code": "b-12"})
     assert (again.status_code, "which is in progress" in again.json()["detail"]) == (409, True)
     assert server.ask("POST", f"{case}/code", json={}).status_code == 422

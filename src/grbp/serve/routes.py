@@ -171,7 +171,9 @@ def list_cases(
     """List cases in the order of their numbers, or find those with a code."""
     found = server_state(request).study(study)
     if code is not None:
-        return _list_page(request, study, "case", limit, found.find_cases(code, limit))
+        stage = None if status is None else parameters_of("cases")["status"].check(status)
+        cases = [one for one in found.find_cases(code, limit) if stage in (None, one.status)]
+        return _list_page(request, study, "case", limit, cases)
     return _list_page(request, study, "case", limit, found.cases(after, limit + 1, status))
 
 
