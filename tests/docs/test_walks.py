@@ -85,11 +85,12 @@ def test_a_request_walks_as_the_page_says(
 
 
 MOST = {
-    "tell at the shell": (345, 57),
-    "tell over HTTP": (220, 46),
-    "page of a case": (295, 67),
+    "tell at the shell": (350, 59),
+    "tell over HTTP": (225, 48),
+    "page of a case": (300, 69),
 }
-"""The functions and the files that a request may walk: who needs more says here what for."""
+"""The functions and the files that a request may walk, a few more than on Python 3.11: who needs
+more says what for."""
 
 
 @pytest.mark.slow
