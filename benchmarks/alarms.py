@@ -26,7 +26,7 @@ from alarms_world import (
     rises,
 )
 from columns import Columns
-from grbp.alarms.watch import NAMES
+from grbp.fitting.watch import NAMES
 from grbp.numerics.arrays import Ints
 from grbp.numerics.rng import replica_key
 from measure import Effort, say

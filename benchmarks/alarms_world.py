@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from grbp._numba.jit import compile_function, u64
-from grbp.alarms.watch import AFTER, BEFORE, MARKS, STRENGTH
+from grbp.fitting.watch import AFTER, BEFORE, MARKS, STRENGTH
 from grbp.numerics.arrays import Floats
+from grbp.numerics.jit import compile_function, u64
 from grbp.numerics.rng import fold_in, uniform
 
 NEVER = -1

@@ -16,16 +16,16 @@ import numpy as np
 
 import grbp
 from columns import Columns
-from grbp._numba.jit import kernel
 from grbp.engine.losses import losses
-from grbp.learners.statewise.averaged import log_beta
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import StateCounters
-from grbp.learners.statewise.solving import best_policy
+from grbp.learners.averaged_states import log_beta
+from grbp.learners.best_policy import best_policy
+from grbp.learners.state_counters import StateCounters
+from grbp.learners.state_learner import StateLearner
 from grbp.numerics.arrays import Floats
 from grbp.numerics.beta import gamma_pair
+from grbp.numerics.jit import kernel
 from grbp.numerics.rng import fold_in, uniform
-from grbp.theory.chain import Chain, Move
+from grbp.worlds.chain import Chain, Move
 from measure import Effort, in_turn, say
 from regrets import Estimate, Map
 from reinforcement import QLearning, Ucrl2, played_by_steps

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import grbp
-from grbp._numba.jit import compile_function, kernel, u64
 from grbp.engine.recorder import first_counters
 from grbp.learners.base import Decide, Learner
 from grbp.learners.counters import play, settle
-from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats
+from grbp.numerics.jit import compile_function, kernel, u64
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_keys, uniform
+from grbp.worlds.transition import first_state
 from regrets import Estimate
 
 GOAL, P_F, LOW, HIGH = 4, 0.3, 0.45, 0.65

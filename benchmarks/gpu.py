@@ -32,14 +32,14 @@ from numpy.typing import NDArray
 
 import grbp
 from columns import Columns
-from grbp._numba.jit import reason
 from grbp.engine.decisions import decisions
-from grbp.engine.leap.round_table import Tables, make_tables
+from grbp.engine.round_table import Tables, make_tables
 from grbp.learners.base import Learner
 from grbp.learners.comparison import log_of
 from grbp.learners.registry import find_learner
-from grbp.model.problem import Problem
+from grbp.numerics.jit import reason
 from grbp.numerics.rng import OPENING, WORLD, purpose_key
+from grbp.worlds.problem import Problem
 from machine import cores, cpu, installed, system
 from measure import Effort, say
 from sections import Section, Sections, run

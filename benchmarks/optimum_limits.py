@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from grbp._numba.jit import compile_function, kernel, u64
 from grbp.learners.counters import play
 from grbp.learners.doorstep import continue_value
 from grbp.numerics.arrays import Floats
+from grbp.numerics.jit import compile_function, kernel, u64
 from grbp.numerics.rng import WORLD, fold_in, replica_keys
 from optimum_world import door_value, in_parts, reach, reach_table, start
 

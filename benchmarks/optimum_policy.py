@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compile_function, kernel
 from grbp.learners.counters import Counters
 from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.jit import compile_function, kernel
 from optimum_world import Player, door_value, in_parts, moves, reach
 
 FAR = 6.0

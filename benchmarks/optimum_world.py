@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import grbp
-from grbp._numba.jit import compile_function, kernel, u64
 from grbp.engine.recorder import first_counters
 from grbp.learners.base import Decide, Learner
 from grbp.learners.counters import play, settle
 from grbp.numerics.arrays import Floats
+from grbp.numerics.jit import compile_function, kernel, u64
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_keys, uniform
 from regrets import near_boundary
 

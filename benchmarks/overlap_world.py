@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 import grbp
-from grbp._numba.jit import compile_function, kernel, u64
 from grbp.learners.base import Decide
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, initial_counters, with_pending
@@ -27,6 +26,7 @@ from grbp.live.config import make_config
 from grbp.live.recording import record
 from grbp.live.store.memory import MemoryStore
 from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.jit import compile_function, kernel, u64
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
 
 DAY = 86_400

@@ -7,8 +7,8 @@ import numpy as np
 
 from grbp.env import GamblersRuinEnv
 from grbp.numerics.arrays import Floats
-from grbp.theory.chain import Chain
-from grbp.theory.dynprog import solve
+from grbp.worlds.chain import Chain
+from grbp.worlds.dynprog import solve
 
 
 class Agent(Protocol):

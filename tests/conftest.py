@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from grbp._numba.jit import numba
+from grbp.numerics.jit import numba
 
 # Without a package that only `make soak` installs, it cannot be read; and nothing else runs it.
 collect_ignore = [] if find_spec("schemathesis") else ["serve/test_schema.py"]

@@ -9,10 +9,10 @@ import pytest
 from grbp import Problem
 from grbp.engine.decisions import Decisions, decisions
 from grbp.experiments import Meta, Spec
+from grbp.experiments.cells import Cell, make_cells
 from grbp.experiments.moments import Sums
-from grbp.experiments.sweeps.cells import Cell, make_cells
-from grbp.experiments.sweeps.result import SweepResult, SweptCell
-from grbp.experiments.sweeps.spec import SweepSpec
+from grbp.experiments.sweep_result import SweepResult, SweptCell
+from grbp.experiments.sweep_spec import SweepSpec
 from grbp.learners.base import Learner
 from grbp.learners.registry import LEARNERS, AnyLearner, find_problem_learner
 

@@ -10,7 +10,7 @@ from grbp.engine.decisions import Kind
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, checkpoints_up_to
-from grbp.model.problem import Problem
+from grbp.worlds.problem import Problem
 
 FIGURE_4 = Problem(4, 0.65, 0.3)
 

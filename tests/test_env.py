@@ -19,10 +19,10 @@ from scipy import stats
 import grbp
 from grbp.env import GamblersRuinEnv, GamblersRuinVectorEnv
 from grbp.errors import InvalidInput
-from grbp.model.problem import Problem
-from grbp.model.transition import Action, next_state
-from grbp.model.validation import LARGEST_GOAL
 from grbp.theory import round_length, values
+from grbp.worlds.problem import Problem
+from grbp.worlds.transition import Action, next_state
+from grbp.worlds.validation import LARGEST_GOAL
 
 STATES_4 = (1, 2, 3)
 

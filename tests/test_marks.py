@@ -13,7 +13,7 @@ from optional import optional
 from runs import one_sentence
 
 from grbp.errors import InvalidInput, NotFound
-from grbp.experiments.sweeps.file import SweepFile
+from grbp.experiments.sweep_file import SweepFile
 from grbp.live import Study
 from grbp.live.store import open_store
 

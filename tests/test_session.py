@@ -13,9 +13,9 @@ from grbp import Problem
 from grbp.engine.decisions import decisions
 from grbp.learners.counters import Counters
 from grbp.learners.registry import LEARNERS, AnyLearner, find_problem_learner
-from grbp.model.transition import finish_mask, first_state
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
 from grbp.session import Session
+from grbp.worlds.transition import finish_mask, first_state
 
 ROUNDS = 2000
 

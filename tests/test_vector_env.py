@@ -10,7 +10,7 @@ from environments import ID, PROBLEMS, refuses, same
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from grbp.env import GamblersRuinEnv, GamblersRuinVectorEnv
-from grbp.model.transition import Action
+from grbp.worlds.transition import Action
 
 
 def stacked(answers: list[tuple[Any, ...]]) -> tuple[Any, ...]:

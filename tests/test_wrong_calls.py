@@ -15,9 +15,9 @@ import pytest
 import grbp
 from grbp import Study
 from grbp._arguments import checked
-from grbp._numba.jit import KERNELS
 from grbp.errors import GrbpError, InvalidInput
 from grbp.numerics.intervals import wilson
+from grbp.numerics.jit import KERNELS
 from grbp.numerics.rng import uniform
 from grbp.theory.gaps import gap
 

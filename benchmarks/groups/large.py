@@ -5,9 +5,9 @@ from collections.abc import Callable
 from functools import cache, partial
 
 import grbp
-from grbp._numba.jit import compile_function
-from grbp.engine.leap.hops import Hops, hop_round, make_hops
+from grbp.engine.hops import Hops, hop_round, make_hops
 from grbp.engine.recorder import World
+from grbp.numerics.jit import compile_function
 from grbp.numerics.rng import fold_in
 from measure import Effort, in_turn, seconds
 from table import Row, Table, Target

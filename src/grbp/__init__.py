@@ -46,7 +46,7 @@ def _guard(thing: Any) -> Any:
     if not isinstance(thing, FunctionType):
         return thing
     from grbp._arguments import checked  # noqa: PLC0415 (`import grbp` costs next to nothing)
-    from grbp._numba.jit import KERNELS  # noqa: PLC0415
+    from grbp.numerics.jit import KERNELS  # noqa: PLC0415
 
     guarded = thing if thing in KERNELS else checked(thing)
     if guarded is not thing:

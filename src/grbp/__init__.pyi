@@ -3,15 +3,6 @@
 from grbp import (
     experiments as experiments,
 )
-from grbp._numba.jit import (
-    inlined as inlined,
-    kernel as kernel,
-)
-from grbp.alarms.watch import (
-    Alarm as Alarm,
-    Step as Step,
-    Watch as Watch,
-)
 from grbp.errors import (
     CannotWrite as CannotWrite,
     Conflict as Conflict,
@@ -41,12 +32,12 @@ from grbp.experiments.simulation import (
     Simulation as Simulation,
     simulate as simulate,
 )
-from grbp.experiments.steps import (
+from grbp.experiments.step_log import (
     step_log as step_log,
 )
-from grbp.experiments.sweeps.driver import sweep as sweep
-from grbp.experiments.sweeps.result import RegretMap as RegretMap, SweepResult as SweepResult
-from grbp.experiments.sweeps.spec import SweepSpec as SweepSpec
+from grbp.experiments.sweep import sweep as sweep
+from grbp.experiments.sweep_result import RegretMap as RegretMap, SweepResult as SweepResult
+from grbp.experiments.sweep_spec import SweepSpec as SweepSpec
 from grbp.figures import (
     best_learner_figure as best_learner_figure,
     boundary_figure as boundary_figure,
@@ -60,6 +51,11 @@ from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
 from grbp.fitting.estimates import Proportion as Proportion
 from grbp.fitting.fit import fit as fit
 from grbp.fitting.result import Fit as Fit, StateRow as StateRow
+from grbp.fitting.watch import (
+    Alarm as Alarm,
+    Step as Step,
+    Watch as Watch,
+)
 from grbp.learners.base import (
     Doubt as Doubt,
     Learner as Learner,
@@ -67,6 +63,7 @@ from grbp.learners.base import (
     Stable as Stable,
     Thinning as Thinning,
 )
+from grbp.learners.best_policy import best_policy as best_policy
 from grbp.learners.checks import (
     check_learner as check_learner,
 )
@@ -91,13 +88,12 @@ from grbp.learners.registry import (
     find_learner as find_learner,
     learner_constants as learner_constants,
 )
-from grbp.learners.statewise.base import StateLearner as StateLearner
-from grbp.learners.statewise.counters import (
+from grbp.learners.state_counters import (
     StateCounters as StateCounters,
     add_step as add_step,
     empty_state_counters as empty_state_counters,
 )
-from grbp.learners.statewise.solving import best_policy as best_policy
+from grbp.learners.state_learner import StateLearner as StateLearner
 from grbp.live.advice import (
     Advice as Advice,
     Case as Case,
@@ -108,24 +104,16 @@ from grbp.live.basis import Basis as Basis, StateBasis as StateBasis
 from grbp.live.schema import Event as Event
 from grbp.live.study import Study as Study
 from grbp.live.verify import Verified as Verified
-from grbp.model.export import (
-    to_prism as to_prism,
-    to_toy_text as to_toy_text,
-)
-from grbp.model.problem import Problem as Problem
-from grbp.model.start import StartLike as StartLike
-from grbp.model.transition import (
-    DEAD_END as DEAD_END,
-    Action as Action,
-    Policy as Policy,
-    next_state as next_state,
-)
 from grbp.numerics.intervals import (
     Interval as Interval,
     anytime as anytime,
     clopper_pearson as clopper_pearson,
     jeffreys as jeffreys,
     wilson as wilson,
+)
+from grbp.numerics.jit import (
+    inlined as inlined,
+    kernel as kernel,
 )
 from grbp.numerics.rng import (
     fold_in as fold_in,
@@ -161,7 +149,6 @@ from grbp.session import (
     Session as Session,
 )
 from grbp.theory import (
-    dynprog as dynprog,
     extensions as extensions,
 )
 from grbp.theory.bounds import (
@@ -171,7 +158,6 @@ from grbp.theory.bounds import (
     regret_floor as regret_floor,
     ucb1_bound as ucb1_bound,
 )
-from grbp.theory.chain import Chain as Chain, Move as Move
 from grbp.theory.gaps import (
     gap as gap,
     gap_at as gap_at,
@@ -209,8 +195,24 @@ from grbp.theory.values import (
     value as value,
     value_at as value_at,
 )
+from grbp.worlds import (
+    dynprog as dynprog,
+)
+from grbp.worlds.chain import Chain as Chain, Move as Move
 from grbp.worlds.drift import Drift as Drift
+from grbp.worlds.export import (
+    to_prism as to_prism,
+    to_toy_text as to_toy_text,
+)
 from grbp.worlds.groups import Groups as Groups
+from grbp.worlds.problem import Problem as Problem
+from grbp.worlds.start import StartLike as StartLike
+from grbp.worlds.transition import (
+    DEAD_END as DEAD_END,
+    Action as Action,
+    Policy as Policy,
+    next_state as next_state,
+)
 
 __version__: str
 __all__: list[str]

@@ -13,10 +13,10 @@ import grbp
 from grbp.cli import main
 from grbp.experiments import run
 from grbp.experiments.catalog import PAPER_LEARNERS
+from grbp.experiments.cells import Cell
 from grbp.experiments.league import league_spec
 from grbp.experiments.league_table import HINDSIGHT
-from grbp.experiments.sweeps.cells import Cell
-from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.sweep_result import SweepResult
 from grbp.experiments.tables import COLUMNS
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")

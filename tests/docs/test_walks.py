@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "how-a-request-walks.md"
 
 NAMED = re.compile(r"`([\w/]+\.py)(?:: ([\w.]+))?`")
-"""A file of the package, or a function in it: `model/problem.py: Problem.states`."""
+"""A file of the package, or a function in it: `worlds/problem.py: Problem.states`."""
 
 
 class Walk(NamedTuple):

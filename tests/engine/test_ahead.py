@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from optional import optional
 
-from grbp.engine.leap import ahead
+from grbp.engine import ahead
 
 optional("numba")
 
@@ -18,7 +18,7 @@ FIRST = """
 import json, os
 os.cpu_count = lambda: 2
 import grbp
-from grbp._numba.jit import numba
+from grbp.numerics.jit import numba
 numba()
 from numba.core import event
 class Heard(event.Listener):

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from grbp import Problem
-from grbp._numba.jit import compile_function, u64
-from grbp.engine.leap import batch_totals as bt
-from grbp.engine.leap.batch_totals import (
+from grbp.engine import batch_totals as bt
+from grbp.engine.batch_totals import (
     AnyPart,
     BatchLaw,
     Part,
@@ -23,8 +22,9 @@ from grbp.engine.leap.batch_totals import (
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.learners.counters import play
-from grbp.model.transition import first_state
+from grbp.numerics.jit import compile_function, u64
 from grbp.numerics.rng import fold_in, uniform
+from grbp.worlds.transition import first_state
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

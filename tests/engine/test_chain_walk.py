@@ -5,13 +5,13 @@ import pytest
 
 import grbp
 from grbp.engine.losses import losses
-from grbp.learners.registry import find_problem_learner
-from grbp.learners.statewise.solving import (
+from grbp.learners.best_policy import (
     best_policy,
     best_policy_of_law,
     law_values,
     policy_values,
 )
+from grbp.learners.registry import find_problem_learner
 
 PROBLEM = grbp.Problem(4, 0.45, 0.3, start={1: 0.5, 3: 0.5})
 

@@ -17,8 +17,8 @@ from runs import BUILT_IN, FIGURE_3, FIGURE_4, slow_but
 
 from grbp import InvalidInput, Learner, Problem
 from grbp.engine import cuda
-from grbp.engine.leap.round_table import CUT, Table, make_tables, table_round
 from grbp.engine.recorder import World
+from grbp.engine.round_table import CUT, Table, make_tables, table_round
 from grbp.errors import MissingExtra
 from grbp.learners.counters import as_totals
 from grbp.learners.registry import find_learner

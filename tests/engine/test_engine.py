@@ -10,11 +10,9 @@ from runs import BOTH_ENGINES, FIGURE_3, FIGURE_4, UNEVEN, all_at_once, slow_but
 from scipy import stats
 
 from grbp import Problem, expected_slots, value
-from grbp._numba.jit import compile_function
-from grbp.engine import decisions as engine_module
+from grbp.engine import decisions as engine_module, leap
+from grbp.engine.batches import draw_whole_batch
 from grbp.engine.decisions import Engine, Kind
-from grbp.engine.leap import loop as leap
-from grbp.engine.leap.batches import draw_whole_batch
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
@@ -23,9 +21,10 @@ from grbp.learners.base import Learner, NoConstants
 from grbp.learners.counters import Counters, initial_counters as counters_before_round_one, play
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
-from grbp.model.transition import first_state
+from grbp.numerics.jit import compile_function
 from grbp.numerics.rng import fold_in, uniform
 from grbp.session import Session
+from grbp.worlds.transition import first_state
 
 # One definition, two lives.
 

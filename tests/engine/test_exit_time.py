@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from grbp._numba.jit import compile_function, u64
-from grbp.engine.leap import exit_time as ex
-from grbp.engine.leap.exit_time import exit_steps, log_exit
+from grbp.engine import exit_time as ex
+from grbp.engine.exit_time import exit_steps, log_exit
+from grbp.numerics.jit import compile_function, u64
 from grbp.numerics.rng import fold_in
 
 Floats = NDArray[np.float64]

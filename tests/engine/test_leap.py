@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 
 from grbp import Problem, boundary, value
-from grbp._numba.jit import compile_function
 from grbp.engine import decisions as engine_module
+from grbp.engine.batch_totals import BatchLaw, Workspace, batch_law, workspace_for
+from grbp.engine.batches import draw_long_batch
+from grbp.engine.counter_box import Box
 from grbp.engine.decisions import Decisions, choose_engine, decisions
-from grbp.engine.leap.batch_totals import BatchLaw, Workspace, batch_law, workspace_for
-from grbp.engine.leap.batches import draw_long_batch
-from grbp.engine.leap.counter_box import Box
-from grbp.engine.leap.loop import make_leaps
+from grbp.engine.leap import make_leaps
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
@@ -30,8 +29,9 @@ from grbp.learners import getbe, policy_bandits as selection
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.counters import Counters, play
 from grbp.learners.registry import find_problem_learner
-from grbp.model.transition import first_state
+from grbp.numerics.jit import compile_function
 from grbp.numerics.rng import fold_in, uniform
+from grbp.worlds.transition import first_state
 
 Ints = NDArray[np.int64]
 Boxes = Callable[..., None]

@@ -12,16 +12,16 @@ from scipy import stats
 from scipy.linalg import solve_banded
 
 from grbp import Problem
-from grbp._numba.jit import compile_function, u64
-from grbp.engine.leap import round_table as rd
-from grbp.engine.leap.alias import alias_table, bits_for
-from grbp.engine.leap.hops import OTHER, STATE, Hops, hop_round, make_hops
-from grbp.engine.leap.round_table import table_round, table_rounds
+from grbp.engine import round_table as rd
+from grbp.engine.alias import alias_table, bits_for
+from grbp.engine.hops import OTHER, STATE, Hops, hop_round, make_hops
 from grbp.engine.recorder import World
+from grbp.engine.round_table import table_round, table_rounds
 from grbp.engine.walk import Starts
 from grbp.learners.counters import Round, play
-from grbp.model.transition import first_state
+from grbp.numerics.jit import compile_function, u64
 from grbp.numerics.rng import fold_in, uniform
+from grbp.worlds.transition import first_state
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,9 +11,9 @@ from draws import problems
 from hypothesis import given, strategies as st
 
 from grbp import Problem
-from grbp._numba import jit
-from grbp.engine.leap import alias, round_table as rd
-from grbp.model.start import StartLike
+from grbp.engine import alias, round_table as rd
+from grbp.numerics import jit
+from grbp.worlds.start import StartLike
 
 LIVES = ["interpreted", "compiled"]
 

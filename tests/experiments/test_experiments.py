@@ -33,17 +33,17 @@ from grbp.experiments import (
     save,
     to_csv,
 )
+from grbp.experiments.cells import cell_seed
 from grbp.experiments.runner import PARTS
 from grbp.experiments.simulation import simulate
-from grbp.experiments.sweeps.cells import cell_seed
-from grbp.experiments.sweeps.result import SweepResult
-from grbp.experiments.sweeps.spec import SweepSpec
+from grbp.experiments.sweep_result import SweepResult
+from grbp.experiments.sweep_spec import SweepSpec
 from grbp.experiments.tables import COLUMNS
-from grbp.model.problem import Problem
+from grbp.worlds.problem import Problem
 
 # The function has the name of its module.
 RUN = import_module("grbp.experiments.runner")
-WORKERS = import_module("grbp.experiments.sweeps.workers")
+WORKERS = import_module("grbp.experiments.workers")
 PLAY = WORKERS.play
 BOTH = pytest.mark.parametrize("spec", [CURVES, GRID], ids=["curves", "sweep"])
 

@@ -16,15 +16,15 @@ import grbp
 from grbp.errors import GrbpError
 from grbp.experiments import run
 from grbp.experiments.catalog import PAPER_LEARNERS
+from grbp.experiments.cells import Cell, cell_seed
 from grbp.experiments.league import league_spec
 from grbp.experiments.league_table import HINDSIGHT
 from grbp.experiments.regret import Z_95
-from grbp.experiments.sweeps.cells import Cell, cell_seed
-from grbp.experiments.sweeps.result import SweepResult
-from grbp.experiments.sweeps.spec import SweepSpec
+from grbp.experiments.sweep_result import SweepResult
+from grbp.experiments.sweep_spec import SweepSpec
 from grbp.experiments.tables import COLUMNS
-from grbp.model.problem import Problem
 from grbp.theory.values import boundary
+from grbp.worlds.problem import Problem
 
 THREE = ("getbe-sm", "getbe-ucb", "getbe-sm:gamma=2")
 SMALL = league_spec(THREE, goals=(2, 4), step=0.25, rounds=60, replicas=12, seed=5)

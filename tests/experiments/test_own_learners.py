@@ -12,7 +12,7 @@ from runs import FIGURE_3
 import grbp
 from grbp.errors import InvalidInput
 from grbp.experiments import Spec, address, load, run
-from grbp.experiments.sweeps.cells import make_cells
+from grbp.experiments.cells import make_cells
 from grbp.learners.counters import Counters
 
 LIMIT = 10
@@ -42,7 +42,7 @@ def test_a_result_is_kept_until_the_learner_changes(
     first = run(spec, tmp_path)
     # It would have to be played.
     monkeypatch.setattr(import_module("grbp.experiments.runner"), "simulate", None)
-    monkeypatch.setattr("grbp.experiments.sweeps.workers.play", None)
+    monkeypatch.setattr("grbp.experiments.workers.play", None)
     again = run(spec, tmp_path)
     assert again.meta == first.meta
     assert again.spec == spec

@@ -15,7 +15,7 @@ from grbp.experiments.simulation import Simulation, checkpoints_up_to, simulate
 from grbp.learners.base import Learner
 from grbp.learners.getbe import SAMPLE_MEAN, Control, getbe_sm
 from grbp.learners.registry import DEFAULT_LEARNER, find_problem_learner
-from grbp.model.validation import as_seed
+from grbp.worlds.validation import as_seed
 
 # What the theorems say.
 

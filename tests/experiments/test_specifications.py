@@ -25,8 +25,8 @@ from grbp.experiments import (
     as_printed,
     provenance,
 )
-from grbp.experiments.sweeps.spec import AnySpec
-from grbp.model.problem import Problem
+from grbp.experiments.sweep_spec import AnySpec
+from grbp.worlds.problem import Problem
 
 
 def test_the_address_changes_with_all_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from grbp import Problem
 from grbp.cli import main
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import first_counters
-from grbp.experiments import steps
+from grbp.experiments import step_log as steps
 from grbp.learners.registry import find_problem_learner
 from grbp.numerics.rng import OPENING, replica_key
 from grbp.records.reading import read_records

@@ -10,8 +10,8 @@ from browser import DESK, PHONE, Watched, misplaced
 from explorer_page import opened, settle
 from fonts import NARROW, WIDE
 
-from grbp.theory.chain import Chain, Move
-from grbp.theory.dynprog import evaluate, solve
+from grbp.worlds.chain import Chain, Move
+from grbp.worlds.dynprog import evaluate, solve
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

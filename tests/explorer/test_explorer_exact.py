@@ -11,9 +11,9 @@ import grbp
 from grbp import Counters, Problem
 from grbp.explorer.page import STATIC
 from grbp.learners.base import Learner
-from grbp.theory.chain import Chain, Move
-from grbp.theory.dynprog import evaluate, solve
 from grbp.theory.values import excess
+from grbp.worlds.chain import Chain, Move
+from grbp.worlds.dynprog import evaluate, solve
 
 pytestmark = pytest.mark.slow
 HERE: Final = "http://127.0.0.1:8000"

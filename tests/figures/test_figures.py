@@ -27,9 +27,9 @@ from grbp.figures import (
     transition_figure,
 )
 from grbp.figures.frame import CONTINUE, FINISH, WORDS
-from grbp.model.problem import Problem
-from grbp.model.validation import LARGEST_GOAL
 from grbp.theory.values import boundary, optimal_threshold
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import LARGEST_GOAL
 
 LAST = -1
 """In a parameter: the state just below the goal."""

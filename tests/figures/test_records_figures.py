@@ -22,17 +22,15 @@ from matplotlib.text import Text
 
 from grbp._format import format_interval
 from grbp.errors import InvalidInput
+from grbp.figures.fit_cusum import cusum_figure
+from grbp.figures.fit_map import boundary_figure
+from grbp.figures.fit_states import states_figure
+from grbp.figures.fit_ways import ways_figure
 from grbp.figures.frame import TINTS
-from grbp.figures.records import (
-    boundary_figure,
-    cusum_figure,
-    states_figure,
-    ways_figure,
-)
 from grbp.fitting.result import Cusum, Fit
-from grbp.model.labels import Labels
 from grbp.numerics.intervals import anytime, wilson
 from grbp.theory.values import boundary
+from grbp.worlds.labels import Labels
 
 Draw = Callable[..., Figure]
 

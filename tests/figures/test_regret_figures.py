@@ -25,10 +25,10 @@ from grbp.figures.regret_curves import is_crowded
 from grbp.figures.style import line_styles
 from grbp.learners.getbe import Control
 from grbp.learners.registry import LEARNERS
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import getbe_bound
 from grbp.theory.values import boundary, optimal_threshold, value
+from grbp.worlds.problem import Problem
 
 FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
 LEAVES = ("(↑ leaves the picture)", "(↑ leaves the upper panels)")

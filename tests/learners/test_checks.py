@@ -18,7 +18,7 @@ from grbp.learners.checks import check_learner
 from grbp.learners.counters import Counters
 from grbp.learners.getbe import Control, getbe_sm
 from grbp.learners.registry import find_learner
-from grbp.learners.statewise.base import StateLearner
+from grbp.learners.state_learner import StateLearner
 from grbp.numerics.rng import uniform
 
 

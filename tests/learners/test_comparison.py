@@ -12,9 +12,9 @@ from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 from grbp import Problem, boundary, optimal_threshold
-from grbp._numba.jit import compile_function
 from grbp.learners.comparison import finish_is_right, odds_sum
 from grbp.numerics.beta import beta_draw, beta_tail, gamma_draw
+from grbp.numerics.jit import compile_function
 from grbp.numerics.rng import fold_in
 
 

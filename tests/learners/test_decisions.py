@@ -13,7 +13,6 @@ from runs import FIGURE_3, FIGURE_4
 from scipy import integrate, stats
 
 from grbp import Problem, boundary
-from grbp._numba.jit import compile_function
 from grbp.engine.decisions import decisions
 from grbp.errors import GrbpError, InvalidInput, TooLarge
 from grbp.experiments.catalog import TITLES
@@ -36,6 +35,7 @@ from grbp.learners.registry import (
     learner_constants,
     with_horizon,
 )
+from grbp.numerics.jit import compile_function
 from grbp.numerics.rng import fold_in
 
 # Decision probabilities of those who draw.

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import optimize, stats
 
-from grbp._numba.jit import compile_function, kernel
 from grbp.learners.base import Learner, NoConstants, Stable
 from grbp.learners.bayes_ucb import (
     BAYES_UCB,
@@ -23,6 +22,7 @@ from grbp.learners.counters import Counters
 from grbp.learners.index_comparison import Arm, beta_guess, candidate_at
 from grbp.learners.policy_bandits import KL_UCB, kl_arm, kl_exactly, kl_roughly
 from grbp.numerics.beta import beta_evidence, beta_tail
+from grbp.numerics.jit import compile_function, kernel
 from grbp.numerics.special import bernoulli_divergence
 
 NONE = NoConstants()

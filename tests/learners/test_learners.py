@@ -14,7 +14,6 @@ from runs import BUILT_IN
 from scipy import stats
 
 from grbp import Problem
-from grbp._numba.jit import compile_function
 from grbp.engine.decisions import decisions
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
@@ -24,8 +23,9 @@ from grbp.learners.counters import Counters, Round, Totals, add_to, initial_coun
 from grbp.learners.getbe import NO_EXPLORE, SAMPLE_MEAN, UPPER_CONFIDENCE, Control, getbe_sm
 from grbp.learners.policy_bandits import UCB_POLSELECTION
 from grbp.learners.ucb1_policies import PolicyLearner
-from grbp.model.transition import first_state
+from grbp.numerics.jit import compile_function
 from grbp.numerics.rng import fold_in, uniform
+from grbp.worlds.transition import first_state
 
 ROUNDS = 5
 

@@ -14,10 +14,10 @@ from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, Round, initial_counters, play, settle
 from grbp.learners.memory import Memory, as_memory, forget, outcomes_of, recall, reweigh
 from grbp.learners.registry import find_problem_learner
-from grbp.learners.statewise.base import StateLearner
-from grbp.model.transition import first_state
+from grbp.learners.state_learner import StateLearner
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_key, uniform
+from grbp.worlds.transition import first_state
 
 FIG3 = grbp.Problem(4, 0.45, 0.3)
 SWITCHES = grbp.Drift([(1, FIG3), (101, grbp.Problem(4, 0.65, 0.3))], "jumps")

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import grbp
+from grbp.learners.averaged_states import believe, chance_above, weigh_own
+from grbp.learners.best_policy import law_of_means
 from grbp.learners.doorstep_optimal import rounds_to_come
+from grbp.learners.kl_ucb_states import largest_chance
 from grbp.learners.optimal_stopping import stopping_evidence
-from grbp.learners.statewise.averaged import believe, chance_above, weigh_own
-from grbp.learners.statewise.counters import StateCounters
-from grbp.learners.statewise.kl_ucb import largest_chance
-from grbp.learners.statewise.posterior_sampling import draw_law
-from grbp.learners.statewise.solving import law_of_means
+from grbp.learners.psrl import draw_law
+from grbp.learners.state_counters import StateCounters
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import fold_in
 from grbp.numerics.special import bernoulli_divergence

@@ -13,8 +13,8 @@ from grbp.engine.decisions import decisions
 from grbp.engine.recorder import first_counters
 from grbp.learners.base import Learner
 from grbp.learners.registry import LEARNERS, find_learner, has_horizon
-from grbp.model.transition import first_state
 from grbp.numerics.rng import OPENING, WORLD, fold_in, replica_key, uniform
+from grbp.worlds.transition import first_state
 
 RECORDS = Counters(41, 12.0, 5.0, 90.0, 40.0, 10.0, 4.0, 6.0, 3.0)
 OF_THRESHOLDS = [name for name, one in LEARNERS.items() if isinstance(one, Learner)]

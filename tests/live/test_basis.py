@@ -14,8 +14,8 @@ from grbp.errors import InvalidInput
 from grbp.learners.getbe import SAMPLE_MEAN
 from grbp.live.basis import Basis, value_of_continuing
 from grbp.live.grounds import Ground
-from grbp.live.words.reasons import count_times, explain_advice
-from grbp.model.labels import Labels
+from grbp.live.reason_words import count_times, explain_advice
+from grbp.worlds.labels import Labels
 
 NOBODY = (0.0, 0.0, 0.0, 0.0)
 WARD = Labels(

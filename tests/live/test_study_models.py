@@ -16,15 +16,15 @@ import grbp
 from grbp import Study
 from grbp.engine.losses import losses
 from grbp.errors import GrbpError, InvalidInput
-from grbp.learners.statewise.solving import best_policy, policy_values
+from grbp.learners.best_policy import best_policy, policy_values
 from grbp.live.calls import Call
 from grbp.live.config import make_config
 from grbp.live.recording import record
 from grbp.live.store.memory import MemoryStore
-from grbp.model.transition import first_state
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
 from grbp.theory.posterior import Estimate
 from grbp.worlds.course import best_value
+from grbp.worlds.transition import first_state
 
 UP, P_F = np.array([0.3, 0.5, 0.8]), np.array([0.1, 0.6, 0.3])
 OTHER = np.array([0.6, 0.5, 0.4]), np.array([0.5, 0.1, 0.2])

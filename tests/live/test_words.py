@@ -15,11 +15,11 @@ import grbp
 from grbp import Action, Advice, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput
 from grbp.live.labels import check_labels, dump_labels, load_labels
+from grbp.live.log_words import describe_events
+from grbp.live.policy_words import describe_choice, name_state
+from grbp.live.standing_words import describe_planned
 from grbp.live.store.memory import MemoryStore
-from grbp.live.words.log import describe_events
-from grbp.live.words.policies import describe_choice, name_state
-from grbp.live.words.standing import describe_planned
-from grbp.model.labels import Labels, fold_word
+from grbp.worlds.labels import Labels, fold_word
 
 STATES = ("dead", "severe", "moderate", "mild", "home")
 ACTIONS = ("medication", "surgery")

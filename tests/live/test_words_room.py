@@ -8,14 +8,14 @@ from typing import Any
 from bases import make_basis, make_state_basis
 
 import grbp
-from grbp.alarms.watch import NAMES, Alarm
+from grbp.fitting.watch import NAMES, Alarm
 from grbp.learners.registry import MODELS
 from grbp.live.grounds import Ground
 from grbp.live.kinds import KINDS
+from grbp.live.log_words import describe_events
+from grbp.live.reason_words import GRANTED, GROUNDS, STATES, explain_advice, list_reasons
 from grbp.live.schema import ARCHIVE, STATUSES, UNARCHIVE
-from grbp.live.words.log import describe_events
-from grbp.live.words.reasons import GRANTED, GROUNDS, STATES, explain_advice, list_reasons
-from grbp.live.words.standing import (
+from grbp.live.standing_words import (
     CHANCES,
     DIFFERENCES,
     STAGES,
@@ -23,7 +23,7 @@ from grbp.live.words.standing import (
     describe_certainty,
     describe_granted,
 )
-from grbp.model.labels import Labels
+from grbp.worlds.labels import Labels
 
 WARD = Labels(
     ("dead", "severe", "mild", "home"), ("medication", "surgery"), ("patient", "patients")

@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from grbp._numba.jit import compile_function, kernel
 from grbp.numerics.beta import (
     _WIDTH,
     _outside,
@@ -32,6 +31,7 @@ from grbp.numerics.counts import (
     negative_binomial_draw,
     poisson_draw,
 )
+from grbp.numerics.jit import compile_function, kernel
 from grbp.numerics.rng import fold_in, uniform
 from grbp.numerics.special import deviance, log_binomial, stirling_error
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from grbp._numba.jit import compile_function
 from grbp.numerics.exact_sum import exact_sum
+from grbp.numerics.jit import compile_function
 
 fast = cache(compile_function)
 TIES = [1.0, 2.0**-52, 2.0**-53, 2.0**-54, 2.0**-106, 1e-300, 5e-324, -(2.0**-53), -1e-300, 0.0]

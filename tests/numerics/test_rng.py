@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from grbp._numba.jit import compile_function
+from grbp.numerics.jit import compile_function
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, fold_in, replica_key, splitmix64, uniform
 
 

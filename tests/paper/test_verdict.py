@@ -24,13 +24,13 @@ from grbp.experiments import (
 )
 from grbp.experiments.regret import Curve
 from grbp.experiments.simulation import Simulation, checkpoints_up_to
-from grbp.experiments.sweeps.result import SweepResult
-from grbp.experiments.sweeps.spec import SweepSpec
-from grbp.model.problem import Problem
+from grbp.experiments.sweep_result import SweepResult
+from grbp.experiments.sweep_spec import SweepSpec
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import DID_NOT_HOLD, HELD, UNDECIDED, find_onset, measure_growth
 from grbp.paper.verdict import Verdict, short_lines, tally, verdicts
 from grbp.theory.gaps import gap
+from grbp.worlds.problem import Problem
 
 Shape = Callable[[Floats], Floats]
 REPLICAS = 60

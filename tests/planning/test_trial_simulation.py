@@ -20,7 +20,6 @@ from grbp.learners.counters import (
     with_pending,
 )
 from grbp.learners.registry import find_problem_learner
-from grbp.model.transition import first_state
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
 from grbp.planning.records import NO_RECORDS
 from grbp.planning.studies import Study, empty_log, play_studies
@@ -28,6 +27,7 @@ from grbp.planning.trial_simulation import Design, Log, make_study_loop
 from grbp.theory.gaps import gap
 from grbp.theory.posterior import Posterior
 from grbp.theory.values import boundary
+from grbp.worlds.transition import first_state
 
 CASES, REPLICAS, SEED = 60, 8, 5
 QUICK = {"doorstep-optimal"}

@@ -12,7 +12,7 @@ from fonts import NARROW, WIDE
 
 from grbp._palette import PALETTE
 from grbp.fitting.result import Fit
-from grbp.model.labels import Labels
+from grbp.worlds.labels import Labels
 
 LONG: Final = Labels(
     ("a state with a very long name",) * 5, ("watchful waiting at home", "immediate surgery")

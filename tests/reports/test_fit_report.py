@@ -11,10 +11,10 @@ from html_page import HOSTILE, SEEN, Page, check_report
 from grbp._format import format_interval
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.result import Fit, OpenCases
-from grbp.model.labels import Labels
 from grbp.numerics.intervals import anytime, wilson
 from grbp.reports.fit_report import fit_report, list_states
 from grbp.theory.posterior import Estimate
+from grbp.worlds.labels import Labels
 
 pytestmark = pytest.mark.slow
 

@@ -13,10 +13,10 @@ import pytest
 from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
+from grbp.live.log_words import describe_events
+from grbp.live.policy_words import describe_choice
 from grbp.live.queries import read_config, read_states
-from grbp.live.words.log import describe_events
-from grbp.live.words.policies import describe_choice
-from grbp.live.words.standing import describe_granted
+from grbp.live.standing_words import describe_granted
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.rendering import describe_regret
 from grbp.theory.values import boundary

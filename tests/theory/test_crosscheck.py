@@ -12,8 +12,8 @@ from optional import optional
 
 import grbp
 from grbp import Problem
-from grbp.theory.chain import Chain
-from grbp.theory.dynprog import evaluate, solve_many
+from grbp.worlds.chain import Chain
+from grbp.worlds.dynprog import evaluate, solve_many
 
 pytestmark = pytest.mark.soak
 

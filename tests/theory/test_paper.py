@@ -17,9 +17,9 @@ from hypothesis import given, strategies as st
 
 import grbp
 from grbp import Action, Problem
-from grbp.theory.chain import Chain
-from grbp.theory.dynprog import solve
 from grbp.theory.ruin import hit, log_failure_ratio
+from grbp.worlds.chain import Chain
+from grbp.worlds.dynprog import solve
 
 small_goals = st.integers(2, 9)
 fractions = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=50)

@@ -14,8 +14,8 @@ from scipy import stats
 import grbp
 from grbp import Problem
 from grbp.theory.bounds import required_root, settling_rounds
-from grbp.theory.chain import Chain
-from grbp.theory.dynprog import evaluate
+from grbp.worlds.chain import Chain
+from grbp.worlds.dynprog import evaluate
 
 small_goals = st.integers(2, 9)
 

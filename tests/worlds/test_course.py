@@ -5,7 +5,7 @@ import pytest
 
 from grbp import Action, Chain, Drift, Groups, Move, Problem
 from grbp.worlds.course import as_course
-from grbp.worlds.moments import chances_at
+from grbp.worlds.round_chances import chances_at
 from grbp.worlds.words import write_chance
 
 LOW, HIGH = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.5)

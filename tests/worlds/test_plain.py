@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grbp import Chain, Drift, Groups, Problem
-from grbp.theory.chain import Move
+from grbp.worlds.chain import Move
 from grbp.worlds.course import World
 from grbp.worlds.plain import read_truth, write_truth
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-FLOORS = ("worlds", "alarms", "planning", "fitting", "live", "serve")
+FLOORS = ("worlds", "planning", "fitting", "live", "serve")
 """Where changes are drawn."""
 
 _SWAPPED = {

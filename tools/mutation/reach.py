@@ -14,8 +14,8 @@ COMPILED = ("src/grbp/worlds/", "src/grbp/planning/confidence", "src/grbp/planni
 """What kernels are made from: it is not instrumented, since all would be compiled anew."""
 
 TESTS = (
-    "alarms", "planning", "fitting", "live", "serve", "worlds", "cli", "reports", "test_display.py",
-    "test_env.py", "experiments/test_worlds.py", "experiments/sweeps/test_sweep_worlds.py",
+    "planning", "fitting", "live", "serve", "worlds", "cli", "reports", "test_display.py",
+    "test_env.py", "experiments/test_worlds.py", "experiments/test_sweep_worlds.py",
     "explorer/test_simulations.py", "docs/test_documents.py", "docs/test_operating.py",
 )  # fmt: skip
 """The tests that may notice, beside the examples in the docstrings."""

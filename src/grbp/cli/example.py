@@ -7,8 +7,8 @@ import grbp
 from grbp._io import CASES, Output
 from grbp.cli.options import parse_number, parse_whole
 from grbp.cli.outputs import add_force, check_outputs
-from grbp.model.steps import steps_text, write_steps
 from grbp.records.examples import KINDS
+from grbp.worlds.step_table import steps_text, write_steps
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -33,13 +33,13 @@ from grbp.cli.printing import print_json
 from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Status, Verified
 from grbp.live.export import log_kind, read_log
+from grbp.live.log_words import describe_events
 from grbp.live.parameters import PARAMETERS, Parameter
 from grbp.live.schema import OPEN
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
 from grbp.live.verbs import parameters_of
 from grbp.live.verify import replay_log
-from grbp.live.words.log import describe_events
 
 _Options: TypeAlias = dict[str, dict[str, Any]]
 

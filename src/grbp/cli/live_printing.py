@@ -14,16 +14,15 @@ from typing import Any, Final
 
 from grbp._format import begin, format_share, format_span, plural
 from grbp.cli.printing import print_filled
-from grbp.live import Advice, Basis, Case, Event, Status, Verified
+from grbp.live import Advice, Basis, Case, Event, Status, Verified, standing_words as standing
 from grbp.live.advice import AnyBasis
+from grbp.live.entry_words import EventLine, say_window
 from grbp.live.grounds import see
-from grbp.live.words import standing
-from grbp.live.words.entries import EventLine, say_window
-from grbp.live.words.policies import describe_choice, name_ends, name_goal
-from grbp.live.words.reasons import fill_lines, say_drawn
-from grbp.model.labels import Labels
-from grbp.model.transition import Action
+from grbp.live.policy_words import describe_choice, name_ends, name_goal
+from grbp.live.reason_words import fill_lines, say_drawn
 from grbp.theory.posterior import Estimate
+from grbp.worlds.labels import Labels
+from grbp.worlds.transition import Action
 
 _WIDTH: Final = 80
 _GAP: Final = 2

@@ -26,10 +26,10 @@ from grbp.cli.progress import progress_bar
 from grbp.cli.truths import add_drift, add_truth, parse_truth
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
-from grbp.experiments.steps import LOG_COLUMNS, step_blocks
-from grbp.model.steps import write_steps
+from grbp.experiments.step_log import LOG_COLUMNS, step_blocks
 from grbp.worlds.course import World
 from grbp.worlds.plain import to_plain
+from grbp.worlds.step_table import write_steps
 
 _SHOWN_CHECKPOINTS: Final = 5
 """Checkpoints shown to a person who did not ask for any; --json and --csv have them all."""

@@ -19,8 +19,8 @@ from grbp.cli.outputs import add_plot, check_outputs
 from grbp.cli.printing import print_json, print_paragraph, print_table
 from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
-from grbp.experiments.sweeps.driver import CHUNK_SECONDS, list_results, sweep_path
-from grbp.experiments.sweeps.parts import merge_parts, part_path, sweep_part
+from grbp.experiments.parts import merge_parts, part_path, sweep_part
+from grbp.experiments.sweep import CHUNK_SECONDS, list_results, sweep_path
 from grbp.figures.canvas import save
 
 _MERGE: Final = "merge"

@@ -29,7 +29,7 @@ from grbp.live.upkeep import (
     read_heads,
     verify_store,
 )
-from grbp.model.validation import check_whole
+from grbp.worlds.validation import check_whole
 
 VERIFY: Final[dict[str, dict[str, Any]]] = {
     "--all": {"action": "store_true", "help": "check every study, and the store itself"},

@@ -10,24 +10,24 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grbp._numba.jit import kernel, u64
 from grbp.engine.recorder import first_counters
 from grbp.engine.walk import DONE, Loop
 from grbp.learners.base import Decide
-from grbp.learners.counters import Counters
-from grbp.learners.memory import Memory, draw_memories, remembered_rho, reweigh
-from grbp.learners.statewise.base import DecidePolicy
-from grbp.learners.statewise.counters import StateCounters
-from grbp.learners.statewise.solving import (
+from grbp.learners.best_policy import (
     best_policy,
     best_policy_of_law,
     law_values,
     policy_values,
 )
-from grbp.model.transition import Action, first_state, next_state, state_by_law
+from grbp.learners.counters import Counters
+from grbp.learners.memory import Memory, draw_memories, remembered_rho, reweigh
+from grbp.learners.state_counters import StateCounters
+from grbp.learners.state_learner import DecidePolicy
 from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.jit import kernel, u64
 from grbp.numerics.rng import fold_in, uniform
 from grbp.worlds.course import Course
+from grbp.worlds.transition import Action, first_state, next_state, state_by_law
 
 _LAST_DRAW: Final = 2**40
 """The index of the draw that chooses a group: no round has so many slots."""

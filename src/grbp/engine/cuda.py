@@ -21,11 +21,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from grbp._numba.fingerprint import Fingerprint, is_own
-from grbp._numba.jit import KERNELS, i64, inlined, numba, reason, u64
 from grbp.engine.decisions import check_first_decision, decisions, zeros
-from grbp.engine.leap.lookahead import FOREVER
-from grbp.engine.leap.round_table import (
+from grbp.engine.lookahead import FOREVER
+from grbp.engine.recorder import World, first_counters
+from grbp.engine.round_table import (
     CUT,
     FIRST,
     PLACES,
@@ -35,7 +34,6 @@ from grbp.engine.leap.round_table import (
     make_tables,
     walk_on,
 )
-from grbp.engine.recorder import World, first_counters
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
 from grbp.learners.base import Decide, Learner
 from grbp.learners.counters import (
@@ -47,9 +45,9 @@ from grbp.learners.counters import (
     play,
 )
 from grbp.learners.ucb1_policies import PolicyLearner
-from grbp.model.problem import Problem
-from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.fingerprint import Fingerprint, is_own
+from grbp.numerics.jit import KERNELS, i64, inlined, numba, reason, u64
 from grbp.numerics.rng import (
     LEARNER,
     OPENING,
@@ -60,6 +58,8 @@ from grbp.numerics.rng import (
     splitmix64,
     uniform,
 )
+from grbp.worlds.problem import Problem
+from grbp.worlds.transition import first_state
 
 CudaEngine: TypeAlias = Literal["walk", "draw"]
 """How a GPU plays rounds: step by step, or drawn whole."""
@@ -391,7 +391,7 @@ def make_thread_function(  # noqa: C901 (the function inside counts)
 _REGISTERED: Final[set[Callable[..., Any]]] = set()
 _REMEMBERED: Final[list[dict[Any, Any]]] = []
 _DISPATCHERS: Final[dict[tuple[Any, ...], tuple[Any, Fingerprint]]] = {}
-"""As in `grbp._numba.jit`, for GPUs."""
+"""As in `grbp.numerics.jit`, for GPUs."""
 
 _LOCK: Final = threading.Lock()
 

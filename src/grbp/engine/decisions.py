@@ -18,21 +18,21 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from grbp._arguments import check_choice
-from grbp._numba.fingerprint import is_own
-from grbp._numba.jit import compile_function, numba, reason
-from grbp.engine.leap.batch_totals import workspace_for
-from grbp.engine.leap.loop import BATCH_GOAL, LEFT, make_leap_loop, make_leaps
-from grbp.engine.leap.round_table import TABLE_GOAL
+from grbp.engine.batch_totals import workspace_for
+from grbp.engine.leap import BATCH_GOAL, LEFT, make_leap_loop, make_leaps
 from grbp.engine.recorder import Recorder, World, columns_of
+from grbp.engine.round_table import TABLE_GOAL
 from grbp.engine.walk import DONE, Loop, make_walk_loop, walk_policies
 from grbp.errors import InvalidInput, how_to_install
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters
-from grbp.learners.statewise.base import StateLearner
+from grbp.learners.state_learner import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.fingerprint import is_own
+from grbp.numerics.jit import compile_function, numba, reason
 from grbp.numerics.rng import LEARNER, OPENING, WORLD, replica_keys
+from grbp.worlds.problem import Problem
 
 R = TypeVar("R")
 

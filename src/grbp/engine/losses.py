@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from grbp._numba.jit import compile_function, kernel
 from grbp.engine.chain_walk import (
     LossRecorder,
     ask_by_state,
@@ -21,9 +20,10 @@ from grbp.engine.walk import DONE, Loop
 from grbp.errors import InvalidInput, TooLarge
 from grbp.learners.base import Learner
 from grbp.learners.memory import as_memory
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import LARGEST_GOAL
+from grbp.learners.state_counters import LARGEST_GOAL
+from grbp.learners.state_learner import StateLearner
 from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.jit import compile_function, kernel
 from grbp.worlds.course import Course, World, as_course
 
 _SLICE: Final = 2**17

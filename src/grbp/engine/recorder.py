@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import i64, inlined, kernel, u64
 from grbp.learners.counters import Counters, initial_counters
 from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.jit import i64, inlined, kernel, u64
 from grbp.numerics.rng import uniform
 
 

@@ -1,11 +1,11 @@
 """Rounds walked once more, to write down their steps: the draws of a round follow from its key."""
 
-from grbp._numba.jit import compile_function, kernel, u64
 from grbp.engine.recorder import World
 from grbp.engine.walk import Starts
-from grbp.model.transition import Action, first_state, next_state
 from grbp.numerics.arrays import Bools, Ints, Words
+from grbp.numerics.jit import compile_function, kernel, u64
 from grbp.numerics.rng import fold_in, uniform
+from grbp.worlds.transition import Action, first_state, next_state
 
 
 def walk_again(

@@ -5,14 +5,14 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from grbp._numba.jit import kernel
 from grbp.engine.recorder import Recorder, World, begin_replica, carry_forward, end_replica
 from grbp.learners.base import Decide
 from grbp.learners.counters import play, settle
 from grbp.learners.ucb1_policies import play_policy, ucb1_choice
-from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.jit import kernel
 from grbp.numerics.rng import fold_in, uniform
+from grbp.worlds.transition import first_state
 
 DONE: Final = -(2**63)
 """The answer of a loop in which all went well: no learner can mean it as a threshold."""

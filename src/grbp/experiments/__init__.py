@@ -13,12 +13,12 @@ from grbp.experiments.catalog import (
     as_printed,
 )
 from grbp.experiments.curve_result import CurveResult
+from grbp.experiments.parts import merge_parts, sweep_part
 from grbp.experiments.provenance import Meta
 from grbp.experiments.runner import Result, load_result, run
 from grbp.experiments.spec import Spec
 from grbp.experiments.store import FOLDER, address, find, load, save, to_csv
-from grbp.experiments.sweeps.parts import merge_parts, sweep_part
-from grbp.experiments.sweeps.spec import AnySpec
+from grbp.experiments.sweep_spec import AnySpec
 
 __all__ = [
     "EXPERIMENTS", "FIGURE_3", "FIGURE_4", "FIGURE_5", "FOLDER", "GROWTH_3",

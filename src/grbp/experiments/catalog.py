@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
+from grbp.experiments.problem_grid import ProblemGrid
 from grbp.experiments.spec import Spec
-from grbp.experiments.sweeps.problem_grid import ProblemGrid
-from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
+from grbp.experiments.sweep_spec import AnySpec, SweepSpec
 from grbp.learners.registry import DEFAULT_LEARNER
-from grbp.model.problem import Problem
+from grbp.worlds.problem import Problem
 
 S = TypeVar("S", bound=AnySpec)
 

@@ -23,10 +23,10 @@ from grbp.experiments.moments import (
     weighted_sum,
 )
 from grbp.learners.registry import AnyLearner
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.gaps import gap, gap_at
 from grbp.theory.values import optimal_threshold, value
+from grbp.worlds.problem import Problem
 
 _BAND_DRAWS = 20_000
 _NOTHING: Final = 1e-9

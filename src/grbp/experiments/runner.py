@@ -13,9 +13,9 @@ from grbp.experiments.provenance import make_meta
 from grbp.experiments.simulation import simulate
 from grbp.experiments.spec import Spec
 from grbp.experiments.store import FOLDER, address, find, load, save, set_aside
-from grbp.experiments.sweeps.driver import Driver, load_sweep
-from grbp.experiments.sweeps.result import SweepResult
-from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
+from grbp.experiments.sweep import Driver, load_sweep
+from grbp.experiments.sweep_result import SweepResult
+from grbp.experiments.sweep_spec import AnySpec, SweepSpec
 from grbp.learners.registry import find_problem_learner
 
 Result: TypeAlias = CurveResult | SweepResult

@@ -38,18 +38,18 @@ from grbp.learners.registry import (
     lacks_horizon,
     with_horizon,
 )
-from grbp.model.problem import Problem
-from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Ints
-from grbp.theory.chain import Chain
+from grbp.worlds.chain import Chain
 from grbp.worlds.course import World
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import as_seed, check_count, check_whole
 from grbp.worlds.words import check_world, describe_world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from grbp.model.validation import SeedLike
+    from grbp.worlds.validation import SeedLike
 
 ROUNDS, REPLICAS, SEED = 5000, 1000, 0
 """The sizes and the seed of a simulation of which nothing else is said."""

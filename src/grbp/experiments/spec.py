@@ -12,8 +12,8 @@ from grbp.errors import InvalidInput
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, as_learner_list
 from grbp.learners.custom import CustomLearner
 from grbp.learners.registry import LearnerLike, StoredLearner, stored_learner
-from grbp.model.problem import Problem
-from grbp.model.validation import as_seed, check_count
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import as_seed, check_count
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ from grbp.experiments.regret import Curve, gap_per_threshold
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters
 from grbp.learners.registry import AnyLearner
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.rng import replica_key, uniform
 from grbp.theory.values import boundary
+from grbp.worlds.problem import Problem
 
 BATCHES: Final = 100
 """The independent batches of a population: enough for the normal law to hold for their mean."""

@@ -23,8 +23,8 @@ from grbp.errors import CannotWrite, InvalidInput
 from grbp.experiments.curve_result import CurveResult
 from grbp.experiments.provenance import Meta, constants_of, digest_of, source_digest
 from grbp.experiments.spec import Spec
-from grbp.experiments.sweeps.result import SweepResult
-from grbp.experiments.sweeps.spec import AnySpec, SweepSpec
+from grbp.experiments.sweep_result import SweepResult
+from grbp.experiments.sweep_spec import AnySpec, SweepSpec
 from grbp.learners.registry import find_problem_learner
 
 FOLDER: Final[Path] = Path("results") / "data"

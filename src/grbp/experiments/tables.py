@@ -6,8 +6,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from grbp.experiments.regret import Z_95, bound_unseen
-from grbp.model.problem import Problem
 from grbp.worlds.course import World
+from grbp.worlds.problem import Problem
 from grbp.worlds.words import write_chance, write_start
 
 COLUMNS: Final = (

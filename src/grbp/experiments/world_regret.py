@@ -13,12 +13,12 @@ from grbp.experiments.moments import Sums, price_checkpoints
 from grbp.experiments.regret import Curve
 from grbp.learners.base import Learner
 from grbp.learners.registry import AnyLearner, EveryLearner
-from grbp.learners.statewise.base import StateLearner
+from grbp.learners.state_learner import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
 from grbp.worlds.course import World
 from grbp.worlds.groups import Groups
+from grbp.worlds.problem import Problem
 
 _BLOCK: Final = 4096
 """Replicas whose losses are kept at a time, so that memory does not grow with their number."""

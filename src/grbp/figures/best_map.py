@@ -11,8 +11,8 @@ from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, write_title
 from grbp.figures.regret_map import check_map, draw_cells, label_map
 from grbp.figures.style import line_styles
-from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats, Ints
+from grbp.worlds.validation import check_goal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

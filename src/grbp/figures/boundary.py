@@ -10,9 +10,9 @@ from grbp._palette import RAMP
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import INK, LINE, PAPER, check_axes, drawing_style, fit_words
 from grbp.figures.frame import TINTS
-from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
+from grbp.worlds.validation import check_goal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    from grbp.model.labels import Labels
+    from grbp.worlds.labels import Labels
 
 _WIDTH: Final = 5.0
 _LEFT: Final = 0.85

@@ -8,7 +8,7 @@ import numpy as np
 
 from grbp._palette import MAP_HALO, MAP_INK
 from grbp.experiments.league_table import Duel
-from grbp.experiments.sweeps.result import RegretMap, SweepResult
+from grbp.experiments.sweep_result import RegretMap, SweepResult
 from grbp.figures.canvas import GREY, INK, drawing_style, save, with_addition, write_title
 from grbp.figures.regret_map import draw_cells
 from grbp.numerics.arrays import Floats

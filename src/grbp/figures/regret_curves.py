@@ -17,11 +17,11 @@ from grbp.figures.canvas import GREY, INK, LINE, check_axes, drawing_style, writ
 from grbp.figures.numbers import format_tick, rounds_in_words
 from grbp.figures.style import DOTTED, Dashes, line_styles
 from grbp.learners.getbe import SAMPLE_MEAN, Control
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import forced_exploration_slope, getbe_bound
 from grbp.theory.values import Region, optimal_threshold, region
 from grbp.worlds.course import World
+from grbp.worlds.problem import Problem
 from grbp.worlds.words import describe_world
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from grbp._palette import MAP_HALO, MAP_INK, PALETTE
 from grbp.errors import InvalidInput
 from grbp.figures.canvas import GREY, INK, check_axes, drawing_style, write_title
-from grbp.model.validation import check_goal, check_probabilities
 from grbp.numerics.arrays import Floats
 from grbp.theory.values import boundary
+from grbp.worlds.validation import check_goal, check_probabilities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

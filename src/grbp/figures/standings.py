@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, cast
 
-from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.sweep_result import SweepResult
 from grbp.figures.canvas import GREY, LINE, check_axes, drawing_style
 from grbp.figures.style import line_styles
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, cast
 from grbp._palette import PALETTE
 from grbp.figures.canvas import GREY, INK, PAPER, check_axes, drawing_style, fit_words
 from grbp.figures.frame import CONTINUE, FINISH, WORDS
-from grbp.model.transition import DEAD_END
-from grbp.model.validation import check_goal, check_whole
+from grbp.worlds.transition import DEAD_END
+from grbp.worlds.validation import check_goal, check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

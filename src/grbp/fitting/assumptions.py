@@ -16,9 +16,9 @@ from typing import Final
 import numpy as np
 
 from grbp.fitting.transitions import Transitions
-from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.special import chi2_tail, kolmogorov_tail
+from grbp.worlds.transition import Action
 
 _FEW: Final = 5.0
 """Expected counts below it make the likelihood ratio inexact; another test takes its place."""

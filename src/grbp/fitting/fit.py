@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from grbp.errors import InvalidInput
+from grbp.fitting.alarms import watch_records
 from grbp.fitting.assumptions import (
     SAME_F_BY_STATE,
     AssumptionTest,
@@ -26,8 +27,6 @@ from grbp.fitting.sensitivity import Sensitivity
 from grbp.fitting.statewise import StatewiseChain, mean_chain, solve_statewise
 from grbp.fitting.transitions import Transitions
 from grbp.fitting.value_estimators import direct_value
-from grbp.fitting.watching import watch_records
-from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.intervals import check_level, wilson
 from grbp.records.clean import Records
@@ -35,6 +34,7 @@ from grbp.records.reading import read_records
 from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior, check_prior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
+from grbp.worlds.validation import check_whole
 
 _DRAWS: Final = 4000
 """Draws from the posterior for the values of the two thresholds."""

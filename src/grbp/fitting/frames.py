@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from grbp._display import Rows
-from grbp.alarms.watch import Alarm
 from grbp.errors import InvalidInput
 from grbp.fitting.estimates import Proportion, include_estimate
+from grbp.fitting.watch import Alarm
 from grbp.numerics.intervals import check_level
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary

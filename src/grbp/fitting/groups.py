@@ -19,11 +19,11 @@ from grbp.fitting.grounds import are_apart, average, spread_out, subtract, summa
 from grbp.fitting.statewise import draw_shares
 from grbp.fitting.transitions import Transitions
 from grbp.fitting.value_estimators import direct_value
-from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.records.clean import first_of_case
 from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
+from grbp.worlds.transition import Action
 
 _DRAWS: Final = 4000
 _MOST_CELLS: Final = 4_000_000

@@ -10,7 +10,6 @@ import numpy as np
 
 from grbp._display import Displayable, Rows, make_frame
 from grbp._format import as_plain, format_interval
-from grbp.alarms.watch import Alarm
 from grbp.errors import InvalidInput
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.decide import Decision
@@ -20,13 +19,14 @@ from grbp.fitting.groups import Standardized
 from grbp.fitting.statewise import LARGEST_GOAL, MeanChain
 from grbp.fitting.summary import summarize
 from grbp.fitting.support import FINISH, say_support, support_of
+from grbp.fitting.watch import Alarm
 from grbp.learners.counters import Counters
 from grbp.learners.registry import DEFAULT_LEARNER
-from grbp.model.labels import Labels
-from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
-from grbp.theory.chain import Chain
 from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior
+from grbp.worlds.chain import Chain
+from grbp.worlds.labels import Labels
+from grbp.worlds.validation import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -518,25 +518,25 @@ class Fit(Decision, Displayable):
 
     def plot_boundary(self, ax: "Axes | None" = None) -> "Figure":
         """Draw how sure the side of the boundary is; `ax` is as in `plot`."""
-        from grbp.figures.records import boundary_figure  # noqa: PLC0415 (it is above)
+        from grbp.figures.fit_map import boundary_figure  # noqa: PLC0415 (it is above)
 
         return boundary_figure(self, ax)
 
     def plot_ways(self, ax: "Axes | None" = None) -> "Figure":
         """Draw the three ways to value continuing in state 1, beside p_f; `ax` is as in `plot`."""
-        from grbp.figures.records import ways_figure  # noqa: PLC0415 (it is above)
+        from grbp.figures.fit_ways import ways_figure  # noqa: PLC0415 (it is above)
 
         return ways_figure(self, ax)
 
     def plot_states(self, ax: "Axes | None" = None) -> "Figure":
         """Draw p_c and p_f state by state, with the number of records; `ax` is as in `plot`."""
-        from grbp.figures.records import states_figure  # noqa: PLC0415 (it is above)
+        from grbp.figures.fit_states import states_figure  # noqa: PLC0415 (it is above)
 
         return states_figure(self, ax)
 
     def plot_cusum(self, ax: "Axes | None" = None) -> "Figure":
         """Draw what cases were above the model, summed in order; `ax` is as in `plot`."""
-        from grbp.figures.records import cusum_figure  # noqa: PLC0415 (it is above)
+        from grbp.figures.fit_cusum import cusum_figure  # noqa: PLC0415 (it is above)
 
         return cusum_figure(self, ax)
 

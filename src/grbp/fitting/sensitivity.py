@@ -28,12 +28,12 @@ from grbp.fitting.assumptions import (
 )
 from grbp.fitting.statewise import StatewiseChain
 from grbp.fitting.transitions import Transitions
-from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Ints
 from grbp.records.clean import OPEN
-from grbp.theory.dynprog import solve_many
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
+from grbp.worlds.dynprog import solve_many
+from grbp.worlds.transition import Action
 
 _SMALL_SIDE: Final = 0.1
 """A stretch with a smaller share of the cases than that has no answer of its own."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from grbp.fitting.transitions import Transitions
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.dynprog import solve_many
+from grbp.worlds.dynprog import solve_many
 
 _DRAWS: Final = 4000
 """Draws from the posterior, where the goal is not large."""

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from grbp._format import join_words, percent, plural
+from grbp.fitting.alarms import NO_ORDER
 from grbp.fitting.assumptions import AssumptionTest
 from grbp.fitting.groups import Standardized
-from grbp.fitting.watching import NO_ORDER
-from grbp.model.labels import ACTIONS, Labels
 from grbp.theory.posterior import JEFFREYS, Estimate
+from grbp.worlds.labels import ACTIONS, Labels
 
 if TYPE_CHECKING:
     from grbp.fitting.result import Fit

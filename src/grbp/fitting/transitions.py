@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.records.clean import Records, first_of_case
+from grbp.worlds.transition import Action
 
 _ROUNDING: Final = 1e-9
 """What rounding may leave of a difference that is none, in a sum over a million moves."""

@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 
 from grbp.fitting.transitions import Transitions
-from grbp.model.transition import Action
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import anytime, wilson
 from grbp.records.clean import first_of_case
 from grbp.theory.posterior import Estimate
 from grbp.theory.ruin import hit, log_failure_ratio
+from grbp.worlds.transition import Action
 
 _ENOUGH: Final = 5
 """So many cases in one state after as many steps have a share of their own that goes on."""

@@ -9,7 +9,7 @@ import numpy as np
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters, Round, initial_counters, settle
 from grbp.learners.memory import MemoryLike, check_memory
-from grbp.model.transition import Policy
+from grbp.worlds.transition import Policy
 
 Decide: TypeAlias = Callable[[int, Any, Counters, int], int]
 """(goal, constants, counters, key of the round's own draws) -> the threshold to play."""

@@ -3,9 +3,9 @@
 import math
 from typing import NamedTuple
 
-from grbp._numba.jit import kernel
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters
+from grbp.numerics.jit import kernel
 from grbp.numerics.rng import uniform
 
 

@@ -3,7 +3,6 @@
 import math
 from typing import Final
 
-from grbp._numba.jit import kernel
 from grbp.learners.counters import Counters
 from grbp.learners.index_comparison import (
     Arm,
@@ -14,6 +13,7 @@ from grbp.learners.index_comparison import (
     index_learner,
 )
 from grbp.numerics.beta import beta_evidence
+from grbp.numerics.jit import kernel
 
 _ROUGH: Final = 1e-7
 _ROUGH_CARE: Final = 1e-4

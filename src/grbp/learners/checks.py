@@ -24,16 +24,16 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from grbp._numba.jit import numba
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.claim_checks import Fault, Query, ask, call_learner, check_claims, compile_for
 from grbp.learners.counters import Counters
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.checks import check_policy_answer, state_queries
-from grbp.learners.statewise.counters import empty_state_counters
-from grbp.model.validation import check_goal, check_whole
+from grbp.learners.state_checks import check_policy_answer, state_queries
+from grbp.learners.state_counters import empty_state_counters
+from grbp.learners.state_learner import StateLearner
+from grbp.numerics.jit import numba
 from grbp.numerics.rng import fold_in, uniform
+from grbp.worlds.validation import check_goal, check_whole
 
 _GOALS = (2, 3, 4, 50)
 _GOALS_BY_STATE = (2, 3, 9)

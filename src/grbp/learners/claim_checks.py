@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import compile_function, kernel, numba, reason
 from grbp.learners.base import Doubt, Learner, Thinning
 from grbp.learners.counters import Counters
-from grbp.learners.statewise.base import StateLearner
+from grbp.learners.state_learner import StateLearner
+from grbp.numerics.jit import compile_function, kernel, numba, reason
 from grbp.numerics.rng import fold_in, uniform
 
 _SIZES = (1e-3, 0.03, 1.0)

@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import inlined, u64
 from grbp.learners.counters import Counters, corners
+from grbp.numerics.jit import inlined, u64
 
 _TABLED: Final = 2**15
 """Whole numbers below it have their functions in tables: a learner may ask in every round."""

@@ -6,9 +6,9 @@ its outcome is settled into the counters afterwards.
 
 from typing import Final, NamedTuple
 
-from grbp._numba.jit import inlined, kernel
-from grbp.model.transition import Action, next_state
+from grbp.numerics.jit import inlined, kernel
 from grbp.numerics.rng import uniform
+from grbp.worlds.transition import Action, next_state
 
 NOBODY: Final = -1
 """The threshold that gets the credit of a round that was not played with one."""

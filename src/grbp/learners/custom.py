@@ -17,10 +17,10 @@ from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType, NoneType
 from typing import Any, Final
 
-from grbp._numba.fingerprint import names_in
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
-from grbp.learners.statewise.base import StateLearner
+from grbp.learners.state_learner import StateLearner
+from grbp.numerics.fingerprint import names_in
 
 _PLAIN: Final = frozenset({bool, int, float, complex, str, bytes, NoneType, type(...)})
 _SKIPPED: Final = frozenset(
@@ -28,6 +28,25 @@ _SKIPPED: Final = frozenset(
     | {"__annotations_cache__", "__classdictcell__", "__firstlineno__", "__static_attributes__"}
 )
 """What a class holds that says nothing about what it does."""
+
+
+_STORED_NAMES: Final = {
+    "grbp.learners.averaged_states": "grbp.learners.statewise.averaged",
+    "grbp.learners.best_of_chain": "grbp.learners.statewise.best_of_chain",
+    "grbp.learners.best_policy": "grbp.learners.statewise.solving",
+    "grbp.learners.kl_ucb_states": "grbp.learners.statewise.kl_ucb",
+    "grbp.learners.psrl": "grbp.learners.statewise.posterior_sampling",
+    "grbp.learners.state_counters": "grbp.learners.statewise.counters",
+    "grbp.learners.state_learner": "grbp.learners.statewise.base",
+    "grbp.numerics.jit": "grbp._numba.jit",
+    "grbp.worlds.chain": "grbp.theory.chain",
+    "grbp.worlds.dynprog": "grbp.theory.dynprog",
+    "grbp.worlds.dynprog_many": "grbp.theory.dynprog_many",
+    "grbp.worlds.problem": "grbp.model.problem",
+    "grbp.worlds.step_table": "grbp.model.steps",
+    "grbp.worlds.transition": "grbp.model.transition",
+}
+"""The names that modules with public things had when digests were first stored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +200,7 @@ class _Reader:
 
     def _describe_function(self, function: FunctionType) -> Iterator[object]:
         names, scope = names_in(function.__code__), function.__globals__
-        yield function.__module__, function.__qualname__
+        yield _stored_name(function.__module__), function.__qualname__
         for cell in function.__closure__ or ():
             if cell != CellType():  # which is empty
                 yield from self.describe(cell.cell_contents, names)
@@ -195,7 +214,7 @@ class _Reader:
             yield from self.describe(scope[name], names)
 
     def _describe_class(self, kind: type) -> Iterator[object]:
-        yield kind.__module__, kind.__qualname__
+        yield _stored_name(kind.__module__), kind.__qualname__
         if self._is_installed(kind.__module__):
             yield _version(kind.__module__)
             return
@@ -240,6 +259,11 @@ class _Reader:
 def _as_tuple(part: Any) -> Any:
     """Return what an iterator yields as a tuple, and anything else as it is."""
     return tuple(part) if isinstance(part, Iterator) else part
+
+
+def _stored_name(module: str | None) -> str | None:
+    """Return the name by which stored digests know a module of this package."""
+    return _STORED_NAMES.get(str(module), module)
 
 
 def _version(module: str | None) -> str:

@@ -9,10 +9,10 @@ are the simple learner and what both share; the one that gives up by optimal sto
 import math
 from typing import Final
 
-from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Learner, NoConstants
 from grbp.learners.comparison import odds_sum
 from grbp.learners.counters import Counters, corners
+from grbp.numerics.jit import inlined, kernel
 from grbp.numerics.special import bernoulli_divergence
 
 HERE: Final = "docs/doorstep-learners.md"

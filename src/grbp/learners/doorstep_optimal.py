@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, corners
 from grbp.learners.doorstep import (
@@ -22,6 +21,7 @@ from grbp.learners.doorstep import (
     rounding_slack,
 )
 from grbp.learners.optimal_stopping import stopping_evidence
+from grbp.numerics.jit import inlined, kernel
 
 SHORTEST: Final = 100.0
 """The least horizon that is reckoned with where none is given."""

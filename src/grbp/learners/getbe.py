@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.comparison import (
     finish_is_right,
@@ -18,6 +17,7 @@ from grbp.learners.comparison import (
 from grbp.learners.counters import Corner, Counters, as_corner, corners
 from grbp.learners.posterior_thinning import Betas, doubt_of, draw_unusual, out_of_reach
 from grbp.numerics.beta import gamma_pair
+from grbp.numerics.jit import inlined, kernel
 from grbp.numerics.rng import fold_in
 
 PAPER: Final = "Akbarzadeh and Tekin 2016"

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Learner, NoConstants
 from grbp.learners.counters import Counters, corners
+from grbp.numerics.jit import inlined, kernel
 
 FARTHEST: Final = 700.0
 """The largest s = -log(1 - value) looked at. Unlike values, such s tell apart those near 1."""

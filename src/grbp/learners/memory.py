@@ -20,11 +20,11 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from grbp._numba.jit import kernel
 from grbp.errors import InvalidInput
 from grbp.learners.counters import Counters
-from grbp.learners.statewise.counters import StateCounters
+from grbp.learners.state_counters import StateCounters
 from grbp.numerics.arrays import Floats
+from grbp.numerics.jit import kernel
 from grbp.numerics.rng import uniform
 
 N = TypeVar("N", Counters, StateCounters)

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import inlined
+from grbp.numerics.jit import inlined
 
 LOWEST: Final = -32.0
 HIGHEST: Final = 4.0

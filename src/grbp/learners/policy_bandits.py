@@ -5,7 +5,6 @@ Except for posterior sampling, they first play each policy once, threshold 0 bef
 
 import math
 
-from grbp._numba.jit import inlined, kernel
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.comparison import SAFE, mean_over, ucb_index
 from grbp.learners.counters import Corner, Counters, as_corner, corners
@@ -21,6 +20,7 @@ from grbp.learners.index_comparison import (
 )
 from grbp.learners.posterior_thinning import Betas, doubt_of, draw_unusual, out_of_reach
 from grbp.numerics.beta import beta_draw
+from grbp.numerics.jit import inlined, kernel
 from grbp.numerics.rng import fold_in
 from grbp.numerics.special import deviance
 

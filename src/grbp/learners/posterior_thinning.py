@@ -9,9 +9,9 @@ In a round where it may have happened, X and Y are drawn given that it did, or i
 import math
 from typing import Final, NamedTuple
 
-from grbp._numba.jit import kernel
 from grbp.learners.base import Doubt
 from grbp.numerics.beta import beta_below, beta_beyond_draw, beta_draw, beta_tail, beta_tail_bound
+from grbp.numerics.jit import kernel
 from grbp.numerics.rng import fold_in, uniform
 
 _NEGLIGIBLE: Final = 1e-12

@@ -13,25 +13,25 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from grbp.errors import InvalidInput, did_you_mean
+from grbp.learners.averaged_states import AVERAGED
 from grbp.learners.base import Learner
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, fixed_threshold
 from grbp.learners.bayes_ucb import BAYES_UCB
+from grbp.learners.best_of_chain import best_of_chain
 from grbp.learners.custom import CustomLearner, import_learner
 from grbp.learners.doorstep import DOORSTEP_KL
 from grbp.learners.doorstep_optimal import DOORSTEP_OPTIMAL
 from grbp.learners.getbe import NO_EXPLORE, POSTERIOR_SAMPLING, SAMPLE_MEAN, UPPER_CONFIDENCE
+from grbp.learners.kl_ucb_states import KL_UCB_STATES
 from grbp.learners.memory import check_memory
 from grbp.learners.policy_bandits import KL_UCB, PS_POLSELECTION, UCB_POLSELECTION
-from grbp.learners.statewise.averaged import AVERAGED
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.best_of_chain import best_of_chain
-from grbp.learners.statewise.kl_ucb import KL_UCB_STATES
-from grbp.learners.statewise.posterior_sampling import PSRL
+from grbp.learners.psrl import PSRL
+from grbp.learners.state_learner import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner
-from grbp.model.problem import Problem
-from grbp.model.validation import check_count, check_goal, check_positive, check_threshold
-from grbp.theory.chain import Chain
 from grbp.theory.values import optimal_threshold
+from grbp.worlds.chain import Chain
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import check_count, check_goal, check_positive, check_threshold
 
 AnyLearner: TypeAlias = Learner | PolicyLearner
 """A learner of the paper's problems: of thresholds, or the one of policies."""

@@ -17,7 +17,7 @@ from grbp.learners.registry import (
     is_path,
     stored_learner,
 )
-from grbp.model.validation import check_number, check_whole
+from grbp.worlds.validation import check_number, check_whole
 
 MOST: Final = 2**63 - 1
 """The largest number of a file."""

@@ -9,15 +9,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from grbp._numba.jit import kernel
 from grbp.errors import TooLarge
 from grbp.learners.base import NoConstants
 from grbp.learners.comparison import ucb_index
 from grbp.learners.counters import Round
 from grbp.learners.getbe import PAPER
-from grbp.model.transition import Action, Policy, next_state
 from grbp.numerics.arrays import Floats
+from grbp.numerics.jit import kernel
 from grbp.numerics.rng import uniform
+from grbp.worlds.transition import Action, Policy, next_state
 
 MOST_POLICIES_GOAL = 11
 """The largest goal for which all policies are tried, 1,024 of them."""

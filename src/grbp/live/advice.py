@@ -6,16 +6,16 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
 from grbp._format import as_plain
-from grbp.alarms.watch import Alarm
+from grbp.fitting.watch import Alarm
 from grbp.live.basis import Basis, StateBasis, explain
 from grbp.live.config import Config, this_version
 from grbp.live.evolve import load_watch
 from grbp.live.ledger import Known, advise, load_known
 from grbp.live.schema import OPEN, CaseRow, StudyRow
+from grbp.live.standing_words import describe_advice
 from grbp.live.starts import DRAWN
-from grbp.live.words.standing import describe_advice
-from grbp.model.labels import NO_WORDS, Labels
-from grbp.model.transition import Action
+from grbp.worlds.labels import NO_WORDS, Labels
+from grbp.worlds.transition import Action
 
 AnyBasis: TypeAlias = Basis | StateBasis
 """The reasons of a learner of thresholds, or of one by state."""

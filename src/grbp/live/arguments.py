@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from grbp.errors import InvalidInput
-from grbp.model.validation import check_whole
+from grbp.worlds.validation import check_whole
 
 MOST_CASES: Final = 10**12
 

@@ -18,20 +18,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from grbp._format import as_plain
+from grbp.learners.best_policy import best_policy, policy_values
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, with_pending
-from grbp.learners.statewise.solving import best_policy, policy_values
+from grbp.live import reason_words as reasons
 from grbp.live.config import Config
 from grbp.live.grounds import Ground, find_ground
 from grbp.live.ledger import Known, finishes
-from grbp.live.words import reasons
-from grbp.model.labels import NO_WORDS, Labels
-from grbp.model.transition import Action
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import anytime, check_level
 from grbp.theory.posterior import Estimate, Posterior
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
+from grbp.worlds.labels import NO_WORDS, Labels
+from grbp.worlds.transition import Action
 
 
 class Reasons:

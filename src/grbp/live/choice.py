@@ -6,7 +6,7 @@ from grbp.errors import GrbpError, InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.counters import Counters, with_pending
 from grbp.learners.registry import LearnerLike
-from grbp.learners.statewise.base import StateLearner
+from grbp.learners.state_learner import StateLearner
 from grbp.live.config import Config
 from grbp.live.ledger import Known, load_known, with_pending_by_state
 from grbp.live.schema import CaseRow, StudyRow

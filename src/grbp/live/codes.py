@@ -12,7 +12,7 @@ from grbp.live.calls import Call, find_case, refuse_archived
 from grbp.live.config import load_config
 from grbp.live.schema import OPEN, CaseRow, CodeRow, StudyRow
 from grbp.live.store.base import Transaction
-from grbp.model.labels import fold_word
+from grbp.worlds.labels import fold_word
 
 CODE_LETTERS: Final = 16
 """How many characters a code has at most."""

@@ -15,8 +15,8 @@ from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
 from grbp.learners.memory import Memory, MemoryLike, as_memory
 from grbp.learners.registry import LearnerLike, find_learner, with_horizon
 from grbp.learners.serialization import check_constants, learner_json, restore_learner
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import LARGEST_GOAL, empty_state_counters
+from grbp.learners.state_counters import LARGEST_GOAL, empty_state_counters
+from grbp.learners.state_learner import StateLearner
 from grbp.live.arguments import MOST_CASES, check_label, check_text
 from grbp.live.labels import dump_labels, load_labels
 from grbp.live.models import (
@@ -35,11 +35,11 @@ from grbp.live.starts import (
     first_counts,
     first_round,
 )
-from grbp.model.labels import Labels
-from grbp.model.transition import Action
-from grbp.model.validation import as_seed, check_count, check_goal, check_positive, check_whole
 from grbp.numerics.intervals import check_level
 from grbp.numerics.rng import LEARNER, OPENING, replica_key, uniform
+from grbp.worlds.labels import Labels
+from grbp.worlds.transition import Action
+from grbp.worlds.validation import as_seed, check_count, check_goal, check_positive, check_whole
 
 CONTINUE, FINISH = (action.name.lower() for action in Action)
 

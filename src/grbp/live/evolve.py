@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from grbp.alarms.watch import Step, Watch
 from grbp.errors import InvalidInput
+from grbp.fitting.watch import Step, Watch
 from grbp.learners.counters import step_counts
 from grbp.live import ledger
 from grbp.live.config import FINISH, Config, load_config

@@ -16,7 +16,7 @@ import numpy as np
 
 from grbp._io import Kind, reason
 from grbp.errors import InvalidInput
-from grbp.learners.statewise.counters import StateCounters, add_step
+from grbp.learners.state_counters import StateCounters, add_step
 from grbp.live.arguments import check_label, check_text
 from grbp.live.config import FINISH, Config, check_config, load_config
 from grbp.live.history import Entry, standing_entries
@@ -26,7 +26,7 @@ from grbp.live.store.base import Store
 from grbp.live.store.transaction import LAST, PAGE, Transaction, refuse_taken
 from grbp.live.store.witness import END
 from grbp.live.verify import Replay
-from grbp.model.steps import STEP_COLUMNS
+from grbp.worlds.step_table import STEP_COLUMNS
 
 _FORMAT: Final = "grbp live log"
 _FORMAT_VERSION: Final = 1

@@ -3,8 +3,8 @@
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
-from grbp.model.transition import Action
 from grbp.theory.posterior import Estimate
+from grbp.worlds.transition import Action
 
 if TYPE_CHECKING:
     from grbp.live.advice import AnyBasis

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from grbp.live import decide, evolve
+from grbp.live import decide, entry_words as entries, evolve
 from grbp.live.calls import Answer, Asked, Request
+from grbp.live.entry_words import EventLine, Recorded
 from grbp.live.schema import ARCHIVE, LEARNER, UNARCHIVE
-from grbp.live.words import entries
-from grbp.live.words.entries import EventLine, Recorded
 
 
 class Kind(NamedTuple):

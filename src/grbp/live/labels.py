@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from grbp.errors import InvalidInput
 from grbp.live.arguments import check_label
-from grbp.model.labels import ACTIONS, CASE, Labels, fold_word
-from grbp.model.validation import check_goal
+from grbp.worlds.labels import ACTIONS, CASE, Labels, fold_word
+from grbp.worlds.validation import check_goal
 
 _MOST_LETTERS: Final = 40
 _MOST_STATES: Final = 101

@@ -21,7 +21,7 @@ import numpy as np
 
 from grbp.learners.counters import NO_COUNTS, NOBODY, Counters, Totals, add_to
 from grbp.learners.memory import outcomes_of, recall, reweigh
-from grbp.learners.statewise.counters import StateCounters
+from grbp.learners.state_counters import StateCounters
 from grbp.live.config import CONTINUE, FINISH, Config
 from grbp.live.history import Move
 from grbp.live.schema import CLOSED, OPEN, WON, CaseRow, Recent, StudyRow, dumps, loads

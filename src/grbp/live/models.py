@@ -18,8 +18,8 @@ from grbp.learners.registry import (
     is_path,
     learner_name,
 )
-from grbp.learners.statewise.base import StateLearner
-from grbp.model.validation import check_goal
+from grbp.learners.state_learner import StateLearner
+from grbp.worlds.validation import check_goal
 
 BY_STATE: Final = ("state", "averaged")
 """The models of learners by state; that of one of the user's own is the first unless he says so."""

@@ -18,8 +18,8 @@ from grbp.live.arguments import (
 from grbp.live.codes import CODE_HINT, CODE_LETTERS, check_code
 from grbp.live.schema import STATUSES
 from grbp.live.starts import DRAWN, FIRST
-from grbp.model.transition import Action
-from grbp.model.validation import check_whole
+from grbp.worlds.transition import Action
+from grbp.worlds.validation import check_whole
 
 MOST_ROWS: Final = 1_000_000
 """How many rows can be asked for at once."""

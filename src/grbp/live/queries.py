@@ -39,8 +39,8 @@ from grbp.live.schema import DAMAGE, CaseRow, Event, StudyRow, load_study
 from grbp.live.starts import count_records
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.verify import Verified, find_fault, verify_stored
-from grbp.model.validation import check_whole
 from grbp.theory.posterior import Estimate
+from grbp.worlds.validation import check_whole
 
 T = TypeVar("T")
 

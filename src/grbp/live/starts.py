@@ -14,8 +14,8 @@ from grbp.learners.base import Learner
 from grbp.learners.counters import NO_COUNTS, Counters
 from grbp.learners.registry import find_problem_learner
 from grbp.learners.serialization import check_counters
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import StateCounters, empty_state_counters
+from grbp.learners.state_counters import StateCounters, empty_state_counters
+from grbp.learners.state_learner import StateLearner
 
 DRAWN: Final[str] = "drawn"
 FIRST: Final[str] = "first"

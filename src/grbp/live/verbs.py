@@ -30,8 +30,8 @@ from grbp.live.schema import Event
 from grbp.live.starts import DRAWN
 from grbp.live.store import Where
 from grbp.live.verify import Verified
-from grbp.model.labels import Labels
-from grbp.model.transition import Action
+from grbp.worlds.labels import Labels
+from grbp.worlds.transition import Action
 
 P = ParamSpec("P")
 T = TypeVar("T")

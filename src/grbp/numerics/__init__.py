@@ -1,1 +1,1 @@
-"""Compute with numbers that know nothing of the problem: streams, special functions, draws."""
+"""Compute with numbers that know nothing of the problem: streams, draws, kernels and their code."""

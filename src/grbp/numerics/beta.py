@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import inlined, kernel, u64
 from grbp.numerics.arrays import Floats
+from grbp.numerics.jit import inlined, kernel, u64
 from grbp.numerics.rng import fold_in, uniform
 from grbp.numerics.special import deviance, log_weight
 

@@ -6,8 +6,8 @@ Every draw is a pure function of a key and has its law exactly, but for the roun
 import math
 from typing import Final
 
-from grbp._numba.jit import kernel
 from grbp.numerics.beta import gamma_draw, gamma_pair
+from grbp.numerics.jit import kernel
 from grbp.numerics.rng import fold_in, uniform
 from grbp.numerics.special import deviance, log_binomial, stirling_error
 

@@ -4,8 +4,8 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import kernel
 from grbp.numerics.arrays import Floats
+from grbp.numerics.jit import kernel
 
 _MOST: Final = 2100
 """The most parts of a sum: they do not overlap, and the bits of all floats are fewer than that."""

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from grbp._numba.jit import inlined, u64
 from grbp.numerics.arrays import Words
+from grbp.numerics.jit import inlined, u64
 
 WORLD: Final = 1
 """The part of a seed that makes the cases: starts and outcomes."""

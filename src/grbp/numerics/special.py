@@ -7,7 +7,7 @@ Probabilities), good to about 1e-15 times the root of the count.
 
 import math
 
-from grbp._numba.jit import kernel
+from grbp.numerics.jit import kernel
 
 
 @kernel

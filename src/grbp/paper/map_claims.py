@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from grbp.experiments.sweeps.result import RegretMap, SweepResult
-from grbp.model.problem import Problem
+from grbp.experiments.sweep_result import RegretMap, SweepResult
 from grbp.numerics.arrays import Bools, Floats
 from grbp.paper.growth import (
     DID_NOT_HOLD,
@@ -20,6 +19,7 @@ from grbp.paper.growth import (
     require,
 )
 from grbp.theory.values import boundary, optimal_threshold
+from grbp.worlds.problem import Problem
 
 
 def regions_differ(figure: str, results: Results) -> Finding:

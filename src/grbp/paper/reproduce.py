@@ -23,7 +23,7 @@ from grbp.experiments import (
     to_csv,
 )
 from grbp.experiments.simulation import Simulation
-from grbp.experiments.sweeps.result import SweepResult
+from grbp.experiments.sweep_result import SweepResult
 from grbp.experiments.tables import COLUMNS
 from grbp.figures import (
     boundary_figure,

@@ -11,10 +11,10 @@ from typing import Final
 
 from numpy.polynomial import legendre
 
-from grbp._numba.jit import inlined, kernel
 from grbp.learners.doorstep import continue_value
 from grbp.numerics.arrays import Ints
 from grbp.numerics.beta import beta_tail_roughly
+from grbp.numerics.jit import inlined, kernel
 
 UPS, DOWNS, WINS, LOSSES = 0, 1, 2, 3
 """The places of what was seen: CONTINUE up and down, FINISH at the goal and in the dead end."""

@@ -21,18 +21,18 @@ from grbp.learners.registry import (
     lacks_horizon,
     with_horizon,
 )
-from grbp.model.validation import as_seed, check_count, check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.planning.plan import CASES, check_cases
-from grbp.theory.chain import as_chain
-from grbp.theory.dynprog import evaluate
 from grbp.theory.posterior import Estimate
+from grbp.worlds.chain import as_chain
 from grbp.worlds.course import World, best_value
 from grbp.worlds.drift import Drift
+from grbp.worlds.dynprog import evaluate
 from grbp.worlds.groups import Groups
+from grbp.worlds.validation import as_seed, check_count, check_whole
 
 if TYPE_CHECKING:
-    from grbp.model.validation import SeedLike
+    from grbp.worlds.validation import SeedLike
 
 REPLICAS: Final = 400
 """How many studies of each model are played by default."""

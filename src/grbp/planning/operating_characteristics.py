@@ -9,13 +9,13 @@ import numpy as np
 
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Z_95
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.numerics.intervals import wilson
 from grbp.planning.confidence import DOWNS, LOSSES, UPS, WINS
 from grbp.planning.trial_simulation import Log
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary, excess, value
+from grbp.worlds.problem import Problem
 
 _log_gamma = np.frompyfunc(math.lgamma, 1, 1)
 """The logarithm of Gamma over arrays."""

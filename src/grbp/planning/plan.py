@@ -16,9 +16,6 @@ from grbp.learners.registry import (
     lacks_horizon,
     with_horizon,
 )
-from grbp.model.problem import Problem
-from grbp.model.start import StartLike
-from grbp.model.validation import as_seed, check_count, check_probability, check_whole
 from grbp.numerics.arrays import Ints
 from grbp.planning.operating_characteristics import Needed, summarize_truth
 from grbp.planning.records import Past, read_past
@@ -26,9 +23,12 @@ from grbp.planning.result import Plan
 from grbp.planning.sample_size import Target, find_needed
 from grbp.planning.studies import Study, play_studies
 from grbp.planning.trial_simulation import Design
+from grbp.worlds.problem import Problem
+from grbp.worlds.start import StartLike
+from grbp.worlds.validation import as_seed, check_count, check_probability, check_whole
 
 if TYPE_CHECKING:
-    from grbp.model.validation import SeedLike
+    from grbp.worlds.validation import SeedLike
 
 RangeLike = float | Sequence[float]
 """A probability, or (low, high), or (low, high, number of points)."""

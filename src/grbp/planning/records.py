@@ -13,12 +13,12 @@ from grbp.errors import InvalidInput
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.result import Fit, StateRow
 from grbp.learners.counters import Counters
-from grbp.model.problem import Problem
-from grbp.model.start import Start
 from grbp.numerics.arrays import Ints
 from grbp.numerics.intervals import Interval
-from grbp.theory.chain import Chain, Move
-from grbp.theory.dynprog import evaluate
+from grbp.worlds.chain import Chain, Move
+from grbp.worlds.dynprog import evaluate
+from grbp.worlds.problem import Problem
+from grbp.worlds.start import Start
 
 
 class Past(NamedTuple):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grbp._display import Displayable, Rows
 from grbp._format import as_plain, plural
-from grbp.model.start import Start
 from grbp.planning.operating_characteristics import Outlook, Truth
 from grbp.planning.sample_size import Target
 from grbp.planning.summary import expectations, needs, summarize, warnings
 from grbp.theory.posterior import Estimate
+from grbp.worlds.start import Start
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

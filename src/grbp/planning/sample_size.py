@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Bools, Ints
 from grbp.planning.operating_characteristics import (
     Needed,
@@ -18,6 +17,7 @@ from grbp.planning.studies import Study, play_studies
 from grbp.planning.trial_simulation import Design
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import value
+from grbp.worlds.problem import Problem
 
 MOST_NEEDED: Final = 100_000
 """The largest number of cases that is looked for."""

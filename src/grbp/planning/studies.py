@@ -11,11 +11,11 @@ from grbp.engine.walk import DONE
 from grbp.errors import InvalidInput
 from grbp.learners.base import Learner
 from grbp.learners.registry import LearnerLike, find_learner
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, replica_keys
 from grbp.planning.trial_simulation import Design, Log, make_study_loop
 from grbp.theory.gaps import gap
+from grbp.worlds.problem import Problem
 
 _SLICE: Final = 2**17
 """Cases that a thread plays at once, about."""

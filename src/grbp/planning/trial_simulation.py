@@ -9,13 +9,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grbp._numba.jit import inlined, kernel, u64
 from grbp.engine.recorder import first_counters
 from grbp.engine.walk import DONE, Starts
 from grbp.learners.base import Decide
 from grbp.learners.counters import NOBODY, Counters, Totals, add_to, play, with_pending
-from grbp.model.transition import first_state
 from grbp.numerics.arrays import Floats, Ints, Words
+from grbp.numerics.jit import inlined, kernel, u64
 from grbp.numerics.rng import fold_in, uniform
 from grbp.planning.confidence import (
     DOWNS,
@@ -26,6 +25,7 @@ from grbp.planning.confidence import (
     is_inside_box,
     is_sure,
 )
+from grbp.worlds.transition import first_state
 
 _CREDIT, _WON, _F, _C, _UP = 0, 1, 2, 3, 4
 """The places of what happened in a case; the first is the threshold that gets the credit."""

@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model.transition import Action
-from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Bools, Ints
 from grbp.records.clean import OPEN
+from grbp.worlds.transition import Action
+from grbp.worlds.validation import check_whole
 
 MOST_STEPS: Final = 10**12
 """The largest step or count that is understood."""

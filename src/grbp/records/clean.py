@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from grbp.model.labels import Labels
-from grbp.model.transition import DEAD_END
 from grbp.numerics.arrays import Bools, Ints
+from grbp.worlds.labels import Labels
+from grbp.worlds.transition import DEAD_END
 
 OPEN: Final = -1
 """The next state of a row that leaves it empty: what came of the action is not known yet."""

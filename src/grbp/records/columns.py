@@ -9,8 +9,8 @@ from typing import Final, NamedTuple, NoReturn
 import numpy as np
 
 from grbp.errors import InvalidRecords, Irregularity, did_you_mean
-from grbp.model.steps import STEP_COLUMNS
 from grbp.numerics.arrays import Bools, Ints
+from grbp.worlds.step_table import STEP_COLUMNS
 
 CASE, STEP, STATE, ACTION, NEXT_STATE = STEP_COLUMNS
 ORDER, COUNT = "order", "count"

@@ -10,15 +10,15 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from grbp.errors import InvalidInput, TooLarge, did_you_mean
-from grbp.model.steps import STEP_COLUMNS
-from grbp.model.transition import DEAD_END
-from grbp.model.validation import (
+from grbp.numerics.arrays import Floats, Ints
+from grbp.worlds.step_table import STEP_COLUMNS
+from grbp.worlds.transition import DEAD_END
+from grbp.worlds.validation import (
     as_seed,
     check_probabilities,
     check_probability,
     check_whole,
 )
-from grbp.numerics.arrays import Floats, Ints
 
 Kind: TypeAlias = Literal[
     "model", "state", "memory", "cases", "drift", "finish-by-state", "groups", "jumps", "open"

@@ -8,9 +8,6 @@ from typing import Any, Final
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model.labels import ACTIONS, Labels
-from grbp.model.transition import Action
-from grbp.model.validation import check_goal
 from grbp.numerics.arrays import Bools, Ints
 from grbp.records.cells import (
     MOST_STEPS,
@@ -41,6 +38,9 @@ from grbp.records.columns import (
 from grbp.records.rules import DUPLICATE, REST, Rows, cut_cases
 from grbp.records.table import read_table
 from grbp.records.words import find_words
+from grbp.worlds.labels import ACTIONS, Labels
+from grbp.worlds.transition import Action
+from grbp.worlds.validation import check_goal
 
 MOST_GROUPS: Final = 200
 """The largest number of groups: each is fitted like a table of its own."""

@@ -28,7 +28,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from grbp.errors import InvalidRecords, Irregularity
-from grbp.model.transition import DEAD_END, Action
 from grbp.numerics.arrays import Bools, Ints
 from grbp.records.clean import OPEN, first_of_case
 from grbp.records.columns import (
@@ -42,6 +41,7 @@ from grbp.records.columns import (
     Table,
     shorten,
 )
+from grbp.worlds.transition import DEAD_END, Action
 
 MOST_LISTED: Final = 20
 """Problems that are kept one by one; the others are counted."""

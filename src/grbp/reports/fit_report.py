@@ -5,17 +5,14 @@ from typing import TYPE_CHECKING, Final
 
 from grbp import __version__
 from grbp._format import begin, percent
-from grbp.figures.records import (
-    boundary_figure,
-    cusum_figure,
-    states_figure,
-    ways_figure,
-)
+from grbp.figures.fit_cusum import cusum_figure
+from grbp.figures.fit_map import boundary_figure
+from grbp.figures.fit_states import states_figure
+from grbp.figures.fit_ways import ways_figure
+from grbp.fitting.alarms import NO_ORDER
 from grbp.fitting.estimates import Proportion
 from grbp.fitting.summary import given_priors
 from grbp.fitting.support import CONTINUE, FINISH, UNDECIDED, UNKNOWN, write_states
-from grbp.fitting.watching import NO_ORDER
-from grbp.model.labels import Labels
 from grbp.reports.page import (
     MOST_ROWS,
     NO_NUMBER,
@@ -24,6 +21,7 @@ from grbp.reports.page import (
     format_share,
     svg_of,
 )
+from grbp.worlds.labels import Labels
 
 if TYPE_CHECKING:
     from grbp.fitting.result import Fit, StateRow

@@ -6,7 +6,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.counters import NO_COUNTS, Counters
 from grbp.learners.registry import is_path
 from grbp.live.starts import check_kept_start, make_state_counters
-from grbp.model.validation import check_goal
+from grbp.worlds.validation import check_goal
 
 
 def check_name(name: object) -> None:

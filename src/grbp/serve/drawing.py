@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 from grbp._format import begin
 from grbp.live.basis import Basis
-from grbp.model.labels import NO_WORDS, Labels
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import boundary
+from grbp.worlds.labels import NO_WORDS, Labels
 
 _POINTS: Final = 81
 _SHOWN: Final = 9

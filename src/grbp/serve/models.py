@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from grbp.alarms.watch import Alarm
+from grbp.fitting.watch import Alarm
 from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis, StateBasis
 from grbp.live.kinds import KINDS
@@ -23,12 +23,12 @@ from grbp.live.shadow import SHOWN
 from grbp.live.study import Study
 from grbp.live.verbs import parameters_of
 from grbp.live.verify import Verified
-from grbp.model.labels import Labels
-from grbp.model.transition import Action
 from grbp.serve.endpoints import BESIDE, ENDPOINTS
 from grbp.serve.http_errors import ProblemDetail, make_problem
 from grbp.serve.tokens import DAYS, ROLES, Token
 from grbp.theory.posterior import Estimate
+from grbp.worlds.labels import Labels
+from grbp.worlds.transition import Action
 
 
 def _describe(parameter: Parameter) -> Any:

@@ -5,7 +5,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
-from grbp.model.transition import Action
+from grbp.worlds.transition import Action
 
 
 @cache

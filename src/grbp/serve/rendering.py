@@ -14,14 +14,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grbp._format import begin, format_days, format_share, format_span, plural
 from grbp.errors import GrbpError
+from grbp.live import entry_words as entries, reason_words as reasons, standing_words as standing
 from grbp.live.advice import AnyBasis, Status
 from grbp.live.config import Config
-from grbp.live.words import entries, reasons, standing
-from grbp.live.words.entries import EventLine
-from grbp.model.labels import ACTIONS, CASE
-from grbp.model.problem import Problem
-from grbp.model.transition import successors
+from grbp.live.entry_words import EventLine
 from grbp.theory.bounds import getbe_bound, regret_floor
+from grbp.worlds.labels import ACTIONS, CASE
+from grbp.worlds.problem import Problem
+from grbp.worlds.transition import successors
 
 
 def explain_steps(

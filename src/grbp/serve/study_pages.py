@@ -17,6 +17,8 @@ from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Case, Status
 from grbp.live.basis import Basis
 from grbp.live.ledger import finishes
+from grbp.live.log_words import describe_events
+from grbp.live.policy_words import describe_choice, name_state
 from grbp.live.queries import (
     Moment,
     list_current,
@@ -25,14 +27,11 @@ from grbp.live.queries import (
     read_states,
     read_undoable,
 )
+from grbp.live.reason_words import STATES
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
+from grbp.live.standing_words import describe_certainty, describe_planned, name_stages
 from grbp.live.study import Study
-from grbp.live.words.log import describe_events
-from grbp.live.words.policies import describe_choice, name_state
-from grbp.live.words.reasons import STATES
-from grbp.live.words.standing import describe_certainty, describe_planned, name_stages
-from grbp.model.labels import Labels
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.exchange import local_address
 from grbp.serve.rendering import TEMPLATES, describe_regret, explain_steps
@@ -50,6 +49,7 @@ from grbp.serve.state import (
     viewer,
 )
 from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
+from grbp.worlds.labels import Labels
 
 _PAGE: Final = 50
 _POINTS: Final = 120

@@ -26,7 +26,7 @@ from grbp.live.calls import Call
 from grbp.live.house import GRANT, KINDS, REVOKE, append, read_log
 from grbp.live.schema import NO_HASH, Event, loads
 from grbp.live.store.base import HOUSE, Store, Transaction
-from grbp.model.validation import check_positive
+from grbp.worlds.validation import check_positive
 
 T = TypeVar("T")
 

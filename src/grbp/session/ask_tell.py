@@ -15,11 +15,8 @@ from grbp.errors import InvalidInput
 from grbp.learners.counters import NOBODY, Counters
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.learners.serialization import check_counters
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import StateCounters, empty_state_counters
-from grbp.model.problem import Problem
-from grbp.model.transition import DEAD_END, Action, as_action, finish_mask, successors
-from grbp.model.validation import as_seed, check_goal, check_whole
+from grbp.learners.state_counters import StateCounters, empty_state_counters
+from grbp.learners.state_learner import StateLearner
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 from grbp.session.knowledge import (
     Shown,
@@ -31,10 +28,13 @@ from grbp.session.knowledge import (
     show_step,
 )
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
-from grbp.theory.chain import Chain
+from grbp.worlds.chain import Chain
+from grbp.worlds.problem import Problem
+from grbp.worlds.transition import DEAD_END, Action, as_action, finish_mask, successors
+from grbp.worlds.validation import as_seed, check_goal, check_whole
 
 if TYPE_CHECKING:
-    from grbp.model.validation import SeedLike
+    from grbp.worlds.validation import SeedLike
 
 
 class Session(Displayable):

@@ -10,8 +10,8 @@ import numpy as np
 from grbp.learners.counters import NOBODY, Round, add_to, as_totals, step_counts
 from grbp.learners.memory import Memory, as_memory, forget, outcomes_of, recall, reweigh
 from grbp.learners.registry import EveryLearner
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import StateCounters, add_step, empty_state_counters
+from grbp.learners.state_counters import StateCounters, add_step, empty_state_counters
+from grbp.learners.state_learner import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner, Record
 from grbp.numerics.arrays import Floats
 

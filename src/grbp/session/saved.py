@@ -23,14 +23,14 @@ from grbp.learners.serialization import (
     restore_learner,
     success_pairs,
 )
-from grbp.learners.statewise.base import StateLearner
-from grbp.learners.statewise.counters import StateCounters, empty_state_counters
+from grbp.learners.state_counters import StateCounters, empty_state_counters
+from grbp.learners.state_learner import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner, Record
-from grbp.model.problem import Problem
-from grbp.model.validation import as_seed, check_goal, check_whole
 from grbp.session.knowledge import Knowledge, Shown, know
-from grbp.theory.chain import Chain
+from grbp.worlds.chain import Chain
 from grbp.worlds.plain import from_plain, to_plain
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import as_seed, check_goal, check_whole
 
 _FORMAT: Final = "grbp session"
 _FORMAT_VERSION: Final = 1

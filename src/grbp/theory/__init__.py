@@ -1,1 +1,1 @@
-"""Answer exactly what can be known about one problem, in closed form and by dynamic programming."""
+"""Answer exactly, in closed form, what can be known about the paper's problem."""

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp.model.problem import Problem
-from grbp.model.validation import check_positive, check_whole
 from grbp.numerics.special import divergence_apart
 from grbp.theory.gaps import gap, gap_max, policy_gaps
 from grbp.theory.margin import margin
 from grbp.theory.round_length import continue_probability, expected_continues, finish_probability
 from grbp.theory.values import boundary, excess, optimal_threshold
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import check_positive, check_whole
 
 MOST_BOUNDED_ROUNDS = 10**18
 """The largest number of rounds for which a bound is computed."""

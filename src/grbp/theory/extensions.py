@@ -10,8 +10,8 @@ more general ones; the tests compare the two.
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model.validation import SUM_TOLERANCE, check_goal, check_probability
 from grbp.numerics.arrays import Floats
+from grbp.worlds.validation import SUM_TOLERANCE, check_goal, check_probability
 
 
 def windfall_value(

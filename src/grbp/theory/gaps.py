@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from grbp.errors import TooLarge
-from grbp.model.problem import Problem
-from grbp.model.transition import Policy
 from grbp.numerics.arrays import Floats
 from grbp.theory.round_length import finish_probability
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.segments import segments_of
 from grbp.theory.values import excess
+from grbp.worlds.problem import Problem
+from grbp.worlds.transition import Policy
 
 MOST_ENUMERATED_GOAL = 23
 """The largest goal for which all 2^(goal-1) policies are enumerated (4 million at 23)."""

@@ -13,10 +13,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats
 from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import WIDE, excess, wide_boundary
+from grbp.worlds.problem import Problem
 
 _NUDGE = Decimal("1e-30")
 """A step off x = 1/2, where the derivatives below are 0/0; the distance moves by less."""

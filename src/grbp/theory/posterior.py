@@ -22,9 +22,9 @@ from numpy.polynomial import legendre, polynomial
 from numpy.typing import ArrayLike
 
 from grbp.errors import InvalidInput
-from grbp.model.validation import check_goal, check_number, check_positive, check_probabilities
 from grbp.numerics.arrays import Floats
 from grbp.theory.ruin import hit, log_failure_ratio, log_hit
+from grbp.worlds.validation import check_goal, check_number, check_positive, check_probabilities
 
 _DEVIATIONS = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 8.6])
 """Where panels end, in standard deviations of a normal law of the same height; 1e-16 is beyond."""

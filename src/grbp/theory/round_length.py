@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp.model.problem import Problem
-from grbp.model.transition import Policy, finish_mask
-from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats
 from grbp.theory.ruin import duration
 from grbp.theory.segments import segments
+from grbp.worlds.problem import Problem
+from grbp.worlds.transition import Policy, finish_mask
+from grbp.worlds.validation import check_whole
 
 MOST_SLOTS = 100_000_000
 """The longest round whose law is carried forward slot by slot."""

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp.model.problem import Problem
-from grbp.model.transition import Policy, finish_mask
-from grbp.model.validation import check_whole
 from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.ruin import hit, log_failure_ratio
+from grbp.worlds.problem import Problem
+from grbp.worlds.transition import Policy, finish_mask
+from grbp.worlds.validation import check_whole
 
 
 class Segments(NamedTuple):

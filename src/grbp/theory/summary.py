@@ -6,13 +6,13 @@ from typing import TypedDict
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model.problem import Problem
-from grbp.model.start import Start
 from grbp.numerics.arrays import Floats
 from grbp.theory.gaps import gap, gap_max
 from grbp.theory.margin import margin
 from grbp.theory.round_length import expected_slots
 from grbp.theory.values import boundary, log_value_at, optimal_threshold, region, value, value_at
+from grbp.worlds.problem import Problem
+from grbp.worlds.start import Start
 
 
 class Summary(TypedDict):

@@ -13,12 +13,12 @@ from typing import overload
 
 import numpy as np
 
-from grbp.model.problem import Problem
-from grbp.model.transition import Policy
-from grbp.model.validation import check_goal, check_probabilities, check_probability
 from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.ruin import log_hit
 from grbp.theory.segments import segments
+from grbp.worlds.problem import Problem
+from grbp.worlds.transition import Policy
+from grbp.worlds.validation import check_goal, check_probabilities, check_probability
 
 TIE = 8 * float(np.finfo(float).eps)
 """How near p_f and the boundary count as equal, relative to the boundary: rounding error."""

@@ -1,1 +1,1 @@
-"""Truths that learners meet beyond the paper's: chains, chances that drift, groups that differ."""
+"""Truths: the problem, chains, chances that drift, groups that differ; and what is best in them."""

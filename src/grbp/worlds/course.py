@@ -5,12 +5,12 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model.problem import Problem
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.chain import Chain, as_chain
-from grbp.theory.dynprog import evaluate, solve
+from grbp.worlds.chain import Chain, as_chain
 from grbp.worlds.drift import Drift
+from grbp.worlds.dynprog import evaluate, solve
 from grbp.worlds.groups import Groups
+from grbp.worlds.problem import Problem
 
 World: TypeAlias = Problem | Chain | Drift | Groups
 """A truth that learners can be played on."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from grbp._arguments import check_choice
 from grbp.errors import InvalidInput
-from grbp.model.problem import Problem
-from grbp.model.validation import check_count
 from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.chain import Chain
+from grbp.worlds.chain import Chain
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import check_count
 
 Shape: TypeAlias = Literal["linear", "jumps", "sine"]
 """How a drift gets from one stage to the next."""

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grbp.errors import InvalidInput
-from grbp.model.problem import Problem
-from grbp.model.validation import SUM_TOLERANCE, check_probability
-from grbp.theory.chain import Chain
+from grbp.worlds.chain import Chain
 from grbp.worlds.drift import Drift
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import SUM_TOLERANCE, check_probability
 
 Ungrouped = Problem | Chain | Drift
 """What the cases of one group can be."""

@@ -10,12 +10,12 @@ import numpy as np
 
 from grbp._io import reason
 from grbp.errors import InvalidInput, did_you_mean
-from grbp.model.problem import Problem
-from grbp.model.validation import check_goal, check_probabilities
-from grbp.theory.chain import Chain, Move
+from grbp.worlds.chain import Chain, Move
 from grbp.worlds.course import World
 from grbp.worlds.drift import Drift
 from grbp.worlds.groups import Groups
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import check_goal, check_probabilities
 
 _MOVES: Final = ("stay", "windfall", "catastrophe")
 """What CONTINUE can do beside a step to a neighbour, and beside jumps."""

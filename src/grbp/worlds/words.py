@@ -5,12 +5,12 @@ from typing import Literal
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.model.problem import Problem
-from grbp.theory.chain import Chain
-from grbp.theory.dynprog import solve
+from grbp.worlds.chain import Chain
 from grbp.worlds.course import World
 from grbp.worlds.drift import Drift
+from grbp.worlds.dynprog import solve
 from grbp.worlds.groups import Groups
+from grbp.worlds.problem import Problem
 
 
 def check_world(given: object) -> World:

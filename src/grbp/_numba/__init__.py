@@ -1,1 +1,0 @@
-"""Kernels: the markers, and compiled code that is kept on disk."""

@@ -1,1 +1,0 @@
-"""Alarms that may be looked at after every move: whether one chance describes the cases."""

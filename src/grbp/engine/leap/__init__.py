@@ -1,1 +1,0 @@
-"""The fast engine: it draws whole rounds, and many at once, with the law of walking every step."""

@@ -1,0 +1,352 @@
+"""Hold the result of a sweep: whole-number sums of every cell, priced when they are asked for."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grbp._display import Displayable, Rows
+from grbp.errors import InvalidInput
+from grbp.experiments.cells import Cell
+from grbp.experiments.league_table import (
+    Duel,
+    GridPoint,
+    LeagueTable,
+    Scores,
+    find_winner,
+    make_duel,
+    make_table,
+)
+from grbp.experiments.moments import Sums
+from grbp.experiments.problem_grid import OneTruth
+from grbp.experiments.provenance import Meta, digest_of, source_digest
+from grbp.experiments.sweep_spec import SweepSpec
+from grbp.experiments.tables import COLUMNS, Row, cell_row, problem_columns
+from grbp.numerics.arrays import Floats, Ints
+from grbp.worlds.chain import Chain
+from grbp.worlds.course import World
+from grbp.worlds.drift import Drift
+from grbp.worlds.problem import Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class SweptCell(NamedTuple):
+    """A learner on a problem, played: the sums of its decisions at each of the rounds.
+
+    Attributes
+    ----------
+    cell : Cell
+    sums : tuple of Sums
+    mean, se : tuple of float
+        The mean regret at each of the rounds, and its standard error.
+    """
+
+    cell: Cell
+    sums: tuple[Sums, ...]
+    mean: tuple[float, ...]
+    se: tuple[float, ...]
+
+    @property
+    def replicas(self) -> int:
+        """The number of replicas."""
+        return self.sums[0].replicas
+
+
+class RegretMap(NamedTuple):
+    """The regret of one learner at every p_c with every p_f, at one goal.
+
+    Attributes
+    ----------
+    goal : int
+    p_c, p_f : ndarray
+        The probabilities of the columns and of the rows, rising.
+    mean, se : ndarray, shape (len(p_f), len(p_c))
+        The mean regret at the last round, and its standard error. Cells are independent.
+
+    See Also
+    --------
+    SweepResult.regret_map : Makes a map.
+
+    Notes
+    -----
+    Paper: fig:3D
+    Differs: the paper does not print the goal or the grid.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> import numpy as np
+    >>> grbp.RegretMap(4, np.array([0.4, 0.6]), np.array([0.3]), *np.ones((2, 1, 2))).mean.shape
+    (1, 2)
+    """
+
+    goal: int
+    p_c: Floats
+    p_f: Floats
+    mean: Floats
+    se: Floats
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResult(Displayable):
+    """The regret of every learner on every problem of a sweep.
+
+    Attributes
+    ----------
+    spec : SweepSpec
+    cells : tuple of SweptCell
+        Every learner on every problem, in the order of the specification.
+    meta : Meta
+        How the last of them were made.
+
+    Notes
+    -----
+    `to_frame` has a row for each cell and round, with the columns of all tables of results; `plot`
+    draws the regret of one learner as a map, or which of several is best where, or, of several
+    goals, the mean regret of every learner.
+
+    See Also
+    --------
+    sweep : Makes a result, or goes on with it.
+    league_figure : Draws who wins where.
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> grid = {"goal": 4, "p_c": [0.4, 0.6], "p_f": [0.2, 0.3, 0.5]}
+    >>> spec = grbp.SweepSpec("tour", grid, ["getbe-sm"], rounds=100, replicas=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = grbp.sweep(spec, folder)
+    >>> result
+    <SweepResult 'tour': 1 learner on 6 problems, 120 replicas of 100 rounds, seed 0>
+    >>> result.regret_map().mean.shape
+    (3, 2)
+    """
+
+    spec: SweepSpec
+    cells: tuple[SweptCell, ...]
+    meta: Meta = field(compare=False)
+
+    columns = COLUMNS
+    """The columns of its table."""
+
+    def __repr__(self) -> str:
+        spec, learners = self.spec, len(self.spec.learners)
+        count = sum(one.replicas for one in self.cells)
+        return (
+            f"<SweepResult {spec.name!r}: {learners} learner{'s' * (learners > 1)} on"
+            f" {len(spec):,} problems, {count:,} replicas of {spec.checkpoints[-1]:,} rounds, seed"
+            f" {spec.seed}>"
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of every cell and its sums: equal for equal results, however made."""
+        sums = {one.cell.key: [sums.as_json() for sums in one.sums] for one in self.cells}
+        return digest_of(sums)  # The digest sorts keys, so that the order of cells is nothing.
+
+    @property
+    def imprecise(self) -> list[SweptCell]:
+        """The cells whose standard error is still above the one asked for."""
+        wanted = self.spec.se
+        return [one for one in self.cells if wanted is not None and not one.se[-1] <= wanted]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of its table: one for each cell and round."""
+        for one in self.cells:
+            cell = one.cell
+            paper = cell.paper
+            choices = None if paper is None else paper[1].choices(cell.problem.goal)
+            known = choices is not None and 0 in choices and cell.gaps is not None
+            lost = cell.gaps[choices.index(0)] if known else None  # type: ignore[index,union-attr]
+            how = (str(cell.learner), cell.rounds[-1], one.replicas, cell.seed, cell.engine)
+            for found in zip(cell.rounds, one.mean, one.se, strict=True):
+                yield cell_row(cell.problem, choices, (*how, False, "pseudo"), found, lost)
+
+    @cached_property
+    def _by_goal(self) -> dict[int, dict[str, list[SweptCell]]]:
+        """The cells of every learner at every goal, in their order."""
+        spec = self.spec
+        found: dict[int, dict[str, list[SweptCell]]] = {
+            goal: {str(learner): [] for learner in spec.players(goal)} for goal in spec.goals
+        }
+        for one in self.cells:
+            found[one.cell.problem.goal][str(one.cell.learner)].append(one)
+        return found
+
+    def table(self, goal: int | None = None) -> LeagueTable:
+        """Compare the learners over the problems of a goal, or of all goals together.
+
+        Parameters
+        ----------
+        goal : int, optional
+            One of the goals.
+
+        Returns
+        -------
+        LeagueTable
+            It has the learners that play at all of these goals.
+        """
+        found = list(self._by_goal.values()) if goal is None else [self._cells_at(goal)]
+        names = [name for name in found[0] if all(name in cells for cells in found)]
+        together = {name: [one for cells in found for one in cells[name]] for name in names}
+        if not names:
+            raise InvalidInput("no learner plays at all goals; ask for the table of one goal")
+        points = [_point_of(one.cell.problem) for one in together[names[0]]]
+        return make_table(goal, {name: _score(cells) for name, cells in together.items()}, points)
+
+    def duel(self, goal: int, first: str, second: str) -> Duel:
+        """Compare two learners at a goal, problem by problem.
+
+        Parameters
+        ----------
+        goal : int
+            One of the goals.
+        first, second : str
+            The names of two learners that play there.
+
+        Returns
+        -------
+        Duel
+        """
+        maps = (self.regret_map(name, goal) for name in (first, second))
+        return make_duel(*(Scores(one.mean, one.se) for one in maps))
+
+    def regret_map(self, learner: str | None = None, goal: int | None = None) -> RegretMap:
+        """Return the map of one learner over the probabilities, at one goal.
+
+        Parameters
+        ----------
+        learner : str, optional
+            The name of a learner, by default the first.
+        goal : int, optional
+            One of the goals, by default the first.
+
+        Returns
+        -------
+        RegretMap
+
+        Raises
+        ------
+        InvalidInput
+            If the problems of the goal are not a grid, or there is no such learner or goal.
+        """
+        goal = self.spec.goals[0] if goal is None else goal
+        found = self._cells_at(goal)
+        learner = next(iter(found)) if learner is None else learner
+        if learner not in found:
+            raise InvalidInput(f"learner {learner!r} was asked for; there is {', '.join(found)}")
+        listed = [one.cell.problem for one in found[learner]]
+        problems = [one for one in listed if isinstance(one, Problem)]
+        p_c, p_f = (np.unique([getattr(one, p) for one in problems]) for p in ("p_c", "p_f"))
+        shape = (len(p_f), len(p_c))
+        order = np.lexsort(([one.p_c for one in problems], [one.p_f for one in problems]))
+        places = {(one.p_c, one.p_f) for one in problems}
+        if not len(listed) == len(places) == p_c.size * p_f.size or min(shape) < 2:
+            raise InvalidInput(
+                f"the sweep {self.spec.name!r} cannot be drawn as a map, which needs one grid of"
+                " one goal; choose from its table with to_frame()"
+            )
+        mean, se = _score(found[learner])
+        return RegretMap(goal, p_c, p_f, mean[order].reshape(shape), se[order].reshape(shape))
+
+    def winners(self, goal: int | None = None) -> tuple[Ints, NDArray[np.bool_]]:
+        """Return which learner has the least mean regret at every point of the map of a goal.
+
+        Returns
+        -------
+        best : ndarray of int, shape (len(p_f), len(p_c))
+            The place of the learner among those that play at the goal.
+        clear : ndarray of bool, shape (len(p_f), len(p_c))
+            Whether the second best is clearly worse, as in a table.
+        """
+        goal = self.spec.goals[0] if goal is None else goal
+        maps = [self.regret_map(name, goal) for name in self._cells_at(goal)]
+        if len(maps) < 2:
+            raise InvalidInput(f"the sweep {self.spec.name!r} has one learner; two can be compared")
+        mean, se = np.array([one.mean for one in maps]), np.array([one.se for one in maps])
+        order = np.argsort(mean, axis=0, kind="stable")[:2]
+        (first, second), (s, t) = (np.take_along_axis(one, order, 0) for one in (mean, se))
+        return order[0], find_winner(first - second, np.hypot(s, t)) > 0
+
+    def _cells_at(self, goal: int) -> dict[str, list[SweptCell]]:
+        if goal not in self._by_goal:
+            known = ", ".join(map(str, self._by_goal))
+            raise InvalidInput(f"goal {goal!r} was asked for; there is {known}")
+        return self._by_goal[goal]
+
+    def _table(self) -> Rows:
+        return COLUMNS, self.rows()
+
+    def _summary(self) -> Rows:
+        columns = ("learner", "mean regret", "standard error", "worst", "at")
+        return columns, (
+            (one.learner, one.mean, one.se, one.worst, "goal {}, {:g}, {:g}".format(*one.worst_at))
+            for one in self.table().standings
+        )
+
+    def _draw(self, ax: "Axes | None") -> "Figure":
+        from grbp.figures.best_map import best_learner_figure  # noqa: PLC0415 (a floor above)
+        from grbp.figures.regret_map import regret_map_figure  # noqa: PLC0415 (a floor above)
+        from grbp.figures.standings import standings_figure  # noqa: PLC0415 (a floor above)
+
+        if len(self.spec.goals) > 1 or any(isinstance(x, OneTruth) for x in self.spec.grids):
+            return standings_figure(self, ax=ax)
+        found = self.regret_map()
+        if len(self.spec.learners) == 1:
+            return regret_map_figure(found.p_c, found.p_f, found.mean, found.goal, ax=ax)
+        names = list(self._by_goal[found.goal])
+        return best_learner_figure(found.p_c, found.p_f, *self.winners(), names, found.goal, ax=ax)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain data: what was asked, the digest, and every cell."""
+        return {
+            "spec": self.spec.as_json(),
+            "digest": self.digest,
+            "source": source_digest(),
+            "cells": [_cell_as_json(one) for one in self.cells],
+        }
+
+
+def _point_of(world: World) -> GridPoint:
+    """Return the goal and the two chances; of a truth that has several, their means."""
+    if isinstance(world, Problem):
+        return world.goal, world.p_c, world.p_f
+    if isinstance(world, Chain):
+        return world.goal, float(np.nanmean(world.p_c)), float(np.mean(world.p_f))
+    parts = [one for _, one in (world.stages if isinstance(world, Drift) else world.truths.items())]
+    _, p_c, p_f = np.mean([_point_of(one) for one in parts], axis=0)
+    return world.goal, float(p_c), float(p_f)
+
+
+def _score(cells: Sequence[SweptCell]) -> Scores:
+    """Return the mean regret of cells at the last round, and its standard error."""
+    return Scores(
+        np.array([one.mean[-1] for one in cells]), np.array([one.se[-1] for one in cells])
+    )
+
+
+def _cell_as_json(one: SweptCell) -> dict[str, Any]:
+    goal, p_c, p_f, start = problem_columns(one.cell.problem)
+    cell = one.cell
+    return {
+        "goal": goal,
+        "p_c": p_c,
+        "p_f": p_f,
+        "start": start,
+        "learner": str(cell.learner),
+        "engine": cell.engine,
+        "seed": cell.seed,
+        "replicas": one.replicas,
+        "rounds": list(cell.rounds),
+        "mean": list(one.mean),
+        # One replica has no standard error, and JSON no word for that.
+        "se": [None if math.isnan(se) else se for se in one.se],
+    }

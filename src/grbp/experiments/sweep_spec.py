@@ -1,0 +1,246 @@
+"""Specify a sweep before it is run: problems, learners and sizes, in Python or in TOML."""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias, cast
+
+from grbp._io import reason
+from grbp.engine.decisions import EngineLike
+from grbp.errors import GrbpError, InvalidInput, TooLarge
+from grbp.experiments.problem_grid import (
+    MOST_PROBLEMS,
+    OneTruth,
+    ProblemGrid,
+    ProblemsLike,
+    check_keys,
+)
+from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, as_learner_list
+from grbp.experiments.spec import (
+    Spec,
+    check_common,
+    check_learners,
+    check_several,
+    learner_as_json,
+    learner_from_json,
+)
+from grbp.learners.registry import LearnerLike, find_learner
+from grbp.worlds.problem import Problem
+from grbp.worlds.validation import check_count, check_positive
+
+DOUBLINGS: Final = 10
+"""How often replicas are doubled for the sake of precision, unless a number is given."""
+
+
+@dataclass(frozen=True)
+class SweepSpec:
+    """Specify a sweep: learners over many problems.
+
+    Parameters
+    ----------
+    name : str
+        The name of its files: small letters, digits and hyphens.
+    problems : mapping, Problem, Chain, Drift, Groups, or sequence of them
+        What is played: grids of problems with the keys ``goal``, ``p_c``, ``p_f`` (each a number,
+        several, or a range ``{"from": 0.05, "to": 0.95, "step": 0.05}``) and ``start``; or single
+        problems. Several make a union. A `Chain`, a `Drift` or `Groups` is a problem as well; in a
+        file it is a table ``world``, with the keys of a chain's file.
+    learners : sequence of str or Learner
+        The learners: names, constants included (``"getbe-sm:gamma=30"``), or learners of your own.
+    rounds : int or sequence of int
+        The number of rounds; of several, regret is kept at each.
+    replicas : int
+        The number of replicas of each learner on each problem; with `se`, the number to begin with.
+    seed : int
+        A whole number. Every problem has a seed of its own that depends on it and on p_c and p_f.
+    engine : {"auto", "walk", "leap", "draw"}
+        How rounds are played, see `simulate`.
+    se : float, optional
+        The standard error to reach at the last round: where it is larger, replicas are doubled.
+    most_replicas : int, optional
+        Where doubling ends; by default at 1,024 times `replicas`.
+    leave_out : bool
+        Whether a learner that cannot play at a goal is left out there. By default it is refused.
+
+    See Also
+    --------
+    sweep : Plays it.
+    league_spec : Specifies the usual comparison of learners.
+
+    Examples
+    --------
+    >>> import grbp
+    >>> grid = {"goal": 4, "p_c": {"from": 0.1, "to": 0.9, "step": 0.1}, "p_f": [0.3, 0.5]}
+    >>> spec = grbp.SweepSpec("tour", grid, ("getbe-sm", "no-explore"), rounds=1000, replicas=200)
+    >>> len(spec)
+    18
+    """
+
+    name: str
+    problems: ProblemsLike
+    learners: Sequence[LearnerLike]
+    rounds: int | Sequence[int]
+    replicas: int
+    seed: int = 0
+    engine: EngineLike = "auto"
+    se: float | None = None
+    most_replicas: int | None = None
+    leave_out: bool = False
+
+    def __post_init__(self) -> None:
+        many = isinstance(self.problems, Iterable) and not isinstance(
+            self.problems, Mapping | ProblemGrid | OneTruth
+        )
+        given: Any = self.problems if many else [self.problems]
+        self._set("problems", tuple(map(OneTruth.from_any, given)))
+        if not self.grids:
+            raise InvalidInput("problems = () was given; it must be one grid or several")
+        if (count := sum(map(len, self.grids))) > MOST_PROBLEMS:
+            raise TooLarge(
+                f"the sweep has {count:,} problems; make two of it, or a grid of fewer points, up"
+                f" to {MOST_PROBLEMS:,}"
+            )
+        rounds: Any = self.rounds if isinstance(self.rounds, Iterable) else [self.rounds]
+        check_rounds = partial(check_count, "rounds", least=1, most=MOST_ROUNDS)
+        self._set("rounds", tuple(sorted(check_several("rounds", rounds, check_rounds))))
+        self._set("learners", check_learners(as_learner_list(self.learners), self.goals[0]))
+        check_common(self)
+        if self.se is not None:
+            self._set("se", check_positive("se", self.se))
+        if not isinstance(self.leave_out, bool):
+            raise InvalidInput(
+                f"leave_out = {self.leave_out!r} was given; it must be true or false"
+            )
+        if self.most_replicas is not None:
+            most = check_count("most_replicas", self.most_replicas, self.replicas, MOST_REPLICAS)
+            self._set("most_replicas", most)
+        for goal in self.goals:
+            if not self.players(goal):
+                raise InvalidInput(
+                    f"the learners {self.names} were given; none of them can play at goal {goal}"
+                )
+
+    def _set(self, field: str, value: object) -> None:
+        object.__setattr__(self, field, value)
+
+    def __len__(self) -> int:
+        """Return the number of problems."""
+        return sum(1 for _ in self.each_problem())
+
+    @property
+    def grids(self) -> tuple[Any, ...]:
+        """The problems in the form in which they are kept, however they were given."""
+        return cast("tuple[Any, ...]", self.problems)
+
+    @property
+    def goals(self) -> tuple[int, ...]:
+        """The goals of the problems, each once."""
+        return tuple(dict.fromkeys(goal for grid in self.grids for goal in grid.goal))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the learners."""
+        return tuple(map(str, self.learners))
+
+    @property
+    def checkpoints(self) -> tuple[int, ...]:
+        """The rounds at which regret is kept, in order."""
+        return cast("tuple[int, ...]", self.rounds)
+
+    def players(self, goal: int) -> tuple[LearnerLike, ...]:
+        """Return the learners that play at a goal."""
+        return tuple(one for one in self.learners if self._can_play(one, goal))
+
+    def _can_play(self, learner: LearnerLike, goal: int) -> bool:
+        try:
+            find_learner(learner, Problem(goal, 0.5, 0.5))
+        except TooLarge:
+            if self.leave_out:
+                return False
+            raise
+        return True
+
+    @property
+    def left_out(self) -> dict[int, tuple[str, ...]]:
+        """The learners that cannot play at a goal, where there are some."""
+        missing = {goal: set(self.learners) - set(self.players(goal)) for goal in self.goals}
+        return {
+            goal: tuple(str(one) for one in self.learners if one in some)
+            for goal, some in missing.items()
+            if some
+        }
+
+    def each_problem(self) -> Iterator[Any]:
+        """Yield every problem once, in the order of the grids."""
+        if len(self.grids) == 1:
+            yield from self.grids[0]
+            return
+        yield from dict.fromkeys(problem for grid in self.grids for problem in grid)
+
+    @property
+    def cap(self) -> int:
+        """The number of replicas beyond which precision is not sought."""
+        if self.se is None:
+            return self.replicas
+        return self.most_replicas or min(self.replicas << DOUBLINGS, MOST_REPLICAS)
+
+    @classmethod
+    def read(cls, path: Path, **changes: Any) -> "SweepSpec":
+        """Read the file of a sweep.
+
+        Parameters
+        ----------
+        path : Path
+            A file in TOML, with the keys that are the parameters of this class.
+        **changes
+            Parameters that hold in place of those of the file.
+
+        Returns
+        -------
+        SweepSpec
+
+        Raises
+        ------
+        InvalidInput
+            If the file cannot be read, or says something that is not allowed.
+        """
+        try:
+            data = tomllib.loads(Path(path).read_text("utf-8"))
+        except OSError as error:
+            raise InvalidInput(
+                f"{path} cannot be read ({reason(error)}); name the TOML file of a sweep"
+            ) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InvalidInput(
+                f"{path} is not valid TOML ({' '.join(str(error).split())}); write it as"
+                ' name = "tour"'
+            ) from error
+        try:
+            return cls.from_json(data | changes)
+        except GrbpError as error:
+            raise type(error)(f"{path}: {error}") from error
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the specification as plain data; `from_json` is the way back."""
+        data = {
+            **vars(self),
+            "problems": [one.as_json() for one in self.grids],
+            "learners": [learner_as_json(learner) for learner in self.learners],
+        }
+        if not self.leave_out:
+            del data["leave_out"]
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "SweepSpec":
+        """Return the specification that plain data stand for, as `as_json` or a file has them."""
+        given = check_keys("a sweep", data, cls)
+        if isinstance(given["learners"], list | tuple):
+            given["learners"] = [learner_from_json(one) for one in given["learners"]]
+        return cls(**given)
+
+
+AnySpec: TypeAlias = Spec | SweepSpec
+"""A specification of either kind: of curves on one problem, or of a sweep over many."""

@@ -1,1 +1,0 @@
-"""Learners of chains whose chances differ by state: counters by state, and one action a state."""

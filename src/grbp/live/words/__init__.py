@@ -1,1 +1,0 @@
-"""Say in sentences what a study holds as values; shell, page, log and CSV take their words here."""
