@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/doorstep.py            # prints, and writes doorstep.md
     .venv/bin/python benchmarks/doorstep.py --quick    # a small version, which only prints
-    .venv/bin/python benchmarks/doorstep.py --only drift
+    .venv/bin/python benchmarks/doorstep.py --only starts
 
 Why they are what they are: docs/doorstep.md. Random problems, other goals, and what a horizon and a
-prior are worth: judge.py.
+prior are worth: judge.py. Chances that drift: drift.py.
 """
 
 import math
@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import drifting
 import grbp
 from columns import Columns
 from grbp.numerics.arrays import Floats
@@ -160,36 +159,10 @@ def starts(effort: Effort) -> list[Columns]:
     return tables
 
 
-# 4. drift
-
-
-def drift(effort: Effort) -> list[Columns]:
-    """A p_c that changes slowly, against the best threshold of the moment."""
-    replicas = effort.choose(40, 2000)
-    paths = drifting.paths(ROUNDS)
-    table = Columns(
-        f"p_c drifts over {ROUNDS:,} rounds, p_f = .3: regret against the best threshold of each"
-        f" moment. {replicas:,} replicas, seed 0",
-        ("", *paths),
-        notes=[
-            "Rising: from .45 to .65, falling: from .65 to .45, sine: from .55 up to .65, down to"
-            " .45 and back. No learner forgets. Without a drift the loop regrets, replica by"
-            " replica, what grbp.simulate says: checked in this run."
-        ],
-    )
-    for name in (OURS, KNOWN, "getbe-ps", "getbe-ucb", "getbe-sm", "no-explore"):
-        say(f"{name} under drifts")
-        drifting.check(name, replicas=effort.choose(10, 50))
-        found = (drifting.regret_under(name, path, replicas) for path in paths.values())
-        table.rows.append((name, *map(str, found)))
-    return [table]
-
-
 SECTIONS: Sections = {
     "paper": Section("The settings of the paper, and the grid", paper),
     "growth": Section("Growth and the floor", growth),
     "starts": Section("All rounds in one state", starts),
-    "drift": Section("When p_c drifts", drift),
 }
 
 

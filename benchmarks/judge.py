@@ -18,8 +18,6 @@ import numpy as np
 
 import grbp
 from columns import Columns
-from former import FORMER_LAI
-from grbp.learners.base import Learner
 from grbp.numerics.arrays import Floats
 from grbp.numerics.beta import beta_quantile
 from measure import Effort, say
@@ -38,8 +36,7 @@ LEGEND = (
     " drawn at random: p_c is uniform, and so is p_f unless a heading says otherwise, two problems"
     " in each cell of a grid. A figure is a ratio of mean regrets over the same problems. After ±"
     " stands its standard error, by how much the two of a cell differ; intervals hold 95 %."
-    f" T known: {OURS}:horizon=T; not known: {OURS}; former: the default before"
-    f" it, former-lai of `benchmarks/former.py`; the five: {', '.join(FIVE)}."
+    f" T known: {OURS}:horizon=T; not known: {OURS}; the five: {', '.join(FIVE)}."
 )
 
 
@@ -51,7 +48,7 @@ class Field(NamedTuple):
     replicas: int
     weights: Floats | float = 1.0
 
-    def regret(self, learner: str | Learner, *ends: int) -> Floats:
+    def regret(self, learner: str, *ends: int) -> Floats:
         """Mean regret by half of the replicas, by problem, and at each end."""
 
         def at(task: tuple[int, grbp.Problem]) -> Floats:
@@ -62,8 +59,8 @@ class Field(NamedTuple):
             (curve,) = found.curves.values()
             return curve.mean
 
-        name = learner if isinstance(learner, str) else learner.name
-        say(f"{name} on {len(self.problems)} problems, goal {self.problems[0].goal}, {ends[-1]:,}")
+        goal = self.problems[0].goal
+        say(f"{learner} on {len(self.problems)} problems, goal {goal}, {ends[-1]:,} rounds")
         with ThreadPoolExecutor() as pool:
             means = list(pool.map(at, enumerate([*self.problems, *self.problems], self.first)))
         found = np.array(means).reshape(2, len(self.problems), len(ends))
@@ -162,12 +159,12 @@ def _targets(title: str) -> Columns:
 
 
 def hindsight(effort: Effort) -> list[Columns]:
-    """The rule, with and without T, and the former default over the best of the paper's five."""
+    """The rule, with and without T, over the best of the paper's five."""
     ends = (500, 5000, 50_000)
     table = Columns(
         "Regret over that of the best of the five, chosen at each problem after all have played."
         f" {_sizes(effort, 0)}",
-        ("G, T", "T known", "not known", "former", "known / former", "not known / former"),
+        ("G, T", "T known", "not known"),
         notes=[
             "One of five that is chosen by the replicas that also measure it looks better than it"
             " is, to the disadvantage of the others. Chosen by one half of them and measured by the"
@@ -178,11 +175,8 @@ def hindsight(effort: Effort) -> list[Columns]:
     for goal in (3, 4, 7, 12):
         at = field(effort, 0, goal)
         known, without = at.known(*ends), at.regret(OURS, *ends)
-        former = at.regret(FORMER_LAI, *ends)
         five = np.array([at.regret(name, *ends) for name in FIVE])
-        pairs = [(one, best_of(five)) for one in (known, without, former)]
-        pairs += [(known, former), (without, former)]
-        found = [ratios(*pair) for pair in pairs]
+        found = [ratios(one, best_of(five)) for one in (known, without)]
         fair += [ratios(one, best_by_the_other_half(five)) for one in (known, without)]
         for k, end in enumerate(ends):
             table.rows.append((f"{goal}, {end:,}", *(str(one.at(k)) for one in found)))
@@ -191,19 +185,10 @@ def hindsight(effort: Effort) -> list[Columns]:
     table.rows.append(("mean", *(str(mean_ratio(one)) for one in cells.values())))
     other = " and ".join(str(mean_ratio(fair[k::2])) for k in (0, 1))
     table.notes.append(f"Chosen by the other half, the first two means are {other}.")
-    return [_judged(cells, table.rows), table]
-
-
-def _judged(cells: dict[str, list[Ratios]], rows: Sequence[Sequence[str]]) -> Columns:
-    """The four targets."""
-    table = _targets("What was asked of the default, on problems and seeds that chose nothing")
+    judged = _targets("What was asked of the default, on problems and seeds that chose nothing")
     for head, bound in (("T known", 0.88), ("not known", 1.02)):
-        table.rows.append(verdict(f"{head}, mean", mean_ratio(cells[head]), bound))
-    for head, bound in (("known / former", 1.0), ("not known / former", 1.1)):
-        all_cells = [one.at(k) for one in cells[head] for k in range(len(one.ratio))]
-        worst = max(range(len(all_cells)), key=lambda k: all_cells[k].mean)
-        table.rows.append(verdict(f"{head}, most (at {rows[worst][0]})", all_cells[worst], bound))
-    return table
+        judged.rows.append(verdict(f"{head}, mean", mean_ratio(cells[head]), bound))
+    return [judged, table]
 
 
 # 2. what it costs not to know T, or to be told a wrong one
@@ -302,7 +287,7 @@ def _mirror(effort: Effort, goal: int, p_c: float, d: float, end: int) -> Column
     )
     learners = {"always finish in state 1": "threshold-1", "never finish": "threshold-0"}
     learners = (
-        {told(end): told(end), OURS: OURS, "former default": FORMER_LAI}
+        {told(end): told(end), OURS: OURS}
         | {name: name for name in FIVE if name.startswith("getbe")}
         | learners
     )

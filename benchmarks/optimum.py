@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from columns import Columns
-from former import FORMER_BAYES, FORMER_LAI, told as told_former
 from grbp._palette import PALETTE
 from grbp.figures.canvas import save
 from grbp.numerics.arrays import Floats
@@ -35,8 +34,7 @@ LEGEND = (
     " ratios are more certain than means. The target is a ratio of at most 1.05; within two"
     " standard errors of it, the verdict is open. From 5,000 rounds on, half of the problems are"
     " near the boundary, with weights that undo that. First estimates are drawn. Replicas have the"
-    " seed 0, and the best was chosen by a quarter as many with the seed 1. former-lai and"
-    " former-bayes are the learners of `benchmarks/former.py` that the rule replaced."
+    " seed 0, and the best was chosen by a quarter as many with the seed 1."
 )
 
 RULE = "doorstep-optimal"
@@ -139,19 +137,13 @@ def cell(goal: int, rounds: int, effort: Effort) -> Cell:
     play = partial(regrets, goal, rounds=rounds)
     first = {name: play(who, replicas=count // 4, seed=CHOOSING) for name, who in players.items()}
     best = min(first, key=lambda name: float(first[name].mean()))
-    all_of_them = {
-        **players,
-        RULE: player(RULE),
-        "former-bayes": told_former(FORMER_BAYES, rounds),
-        "former-lai": FORMER_LAI,
-    }
-    found = {name: play(who, replicas=count, seed=MEASURING) for name, who in all_of_them.items()}
+    players[RULE] = player(RULE)
+    found = {name: play(who, replicas=count, seed=MEASURING) for name, who in players.items()}
     return Cell(limit(goal, rounds, effort), best, found)
 
 
 HEADS = (
     "G", "limit", "best found", "who", "rule, T known", "ratio", "target", "rule, T unknown",
-    "former-bayes, T known", "former-lai",
 )  # fmt: skip
 
 
@@ -171,11 +163,10 @@ def measured(rounds: int, effort: Effort) -> list[Columns]:
     for goal in GOALS:
         one = cell(goal, rounds, effort)
         ratio = one.ratio(KNOWN)
-        others = (str(one.mean(name)) for name in (RULE, "former-bayes", "former-lai"))
         best = EXACT if one.limit.who == EXACT else one.best
         table.rows.append((
             str(goal), str(one.limit), str(one.least), best, str(one.mean(KNOWN)), str(ratio),
-            verdict(ratio), *others,
+            verdict(ratio), str(one.mean(RULE)),
         ))  # fmt: skip
     return [table]
 
@@ -209,9 +200,8 @@ def draw(tables: dict[int, list[list[Estimate]]], file: Path) -> None:
     """Nothing; writes the picture of regrets over the best that was found."""
     from matplotlib.figure import Figure  # noqa: PLC0415 (slow to import)
 
-    limit, least, known, unknown, former = 1, 2, 4, 7, 9  # The columns of HEADS.
+    limit, least, known, unknown = 1, 2, 4, 7  # The columns of HEADS.
     lines = {
-        former: ("former-lai, T unknown", PALETTE["field"].light, "s"),
         unknown: (f"{RULE}, T unknown", PALETTE["plum"].light, "D"),
         known: (f"{RULE}, T known", PALETTE["ink"].light, "o"),
     }
