@@ -218,7 +218,7 @@ def draw(tables: dict[int, list[list[Estimate]]], file: Path) -> None:
         axes.axhline(1.0, color=PALETTE["ink"].light, lw=0.8)
         axes.set_xticks(places, [str(int(row[0].mean)) for row in rows])
         axes.set_xlabel("G")
-        axes.set_ylim(0.0, 3.5)
+        axes.set_ylim(0.0, 1.6)
         axes.set_title(f"T = {rounds:,}", fontsize=11, loc="left")
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("regret over the best found")
