@@ -22,7 +22,7 @@ import grbp
 from grbp import experiments
 from grbp.cli import main
 from grbp.errors import NotFound, TooLarge
-from grbp.explorer import models, simulation_worker, simulations
+from grbp.explorer import explorer_models as models, simulation_worker, simulations
 
 JOBS: Final = "/api/explore/simulations"
 SMALL: Final[dict[str, Any]] = {

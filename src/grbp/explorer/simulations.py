@@ -34,7 +34,7 @@ class Busy(GrbpError):
     """Too many simulations are running."""
 
 
-class Simulation:
+class SimulationJob:
     """A simulation in its process."""
 
     def __init__(self, owner: str, asked: dict[str, Any], clock: Callable[[], float]) -> None:
@@ -86,9 +86,9 @@ class Simulations:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
-        self._by_id: dict[str, Simulation] = {}
+        self._by_id: dict[str, SimulationJob] = {}
 
-    def begin(self, owner: str, asked: dict[str, Any]) -> Simulation:
+    def begin(self, owner: str, asked: dict[str, Any]) -> SimulationJob:
         """Begin a simulation, or refuse if too many are running."""
         with self._lock:
             self._remove_old()
@@ -97,11 +97,11 @@ class Simulations:
                 raise Busy("a simulation of yours is running; wait for it, or cancel it")
             if len(running) >= AT_ONCE:
                 raise Busy(f"{AT_ONCE} simulations of others are running; try it again in a moment")
-            simulation = Simulation(owner, asked, self._clock)
+            simulation = SimulationJob(owner, asked, self._clock)
             self._by_id[simulation.id] = simulation
             return simulation
 
-    def find(self, owner: str, name: str) -> Simulation:
+    def find(self, owner: str, name: str) -> SimulationJob:
         """Return a simulation to its owner."""
         with self._lock:
             self._remove_old()

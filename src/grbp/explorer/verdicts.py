@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grbp.errors import GrbpError
-from grbp.explorer.models import VerdictModel
+from grbp.explorer.explorer_models import VerdictModel
 
 
 def judge_claims(folder: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 
 from grbp.errors import InvalidInput
-from grbp.explorer.models import (
+from grbp.explorer.explorer_models import (
     MOST_LEARNERS,
     MOST_REPLICAS,
     MOST_ROUNDS,
