@@ -19,7 +19,7 @@ from grbp.cli import main
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "how-a-request-walks.md"
 
-NAMED = re.compile(r"`([\w/]+\.py)(?:: ([\w.]+))?`")
+NAMED = re.compile(r"`([\w/]+\.(?:py|js))(?:: ([\w.]+))?`")
 """A file of the package, or a function in it: `worlds/problem.py: Problem.states`."""
 
 
@@ -49,6 +49,8 @@ def walks() -> list[Walk]:
 def defined_in(path: Path) -> set[str]:
     """The functions and classes of a file, methods as Class.method."""
     names = set()
+    if path.suffix == ".js":
+        return set(re.findall(r"^(?:export )?(?:async )?function (\w+)", path.read_text(), re.M))
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
@@ -65,11 +67,26 @@ def test_every_file_and_function_that_the_page_names_exists() -> None:
         assert not function or function in defined_in(SOURCE / file), f"{file}: {function}"
 
 
-def test_the_page_follows_a_simulation_a_fit_a_tell_and_a_sweep() -> None:
-    assert [walk.commands[-1][0] for walk in walks()] == ["simulate", "fit", "live", "sweep"]
+def test_the_page_follows_a_simulation_a_fit_a_tell_an_entry_and_a_sweep() -> None:
+    first = [walk.commands[-1][0] if walk.commands else "" for walk in walks()]
+    assert first == ["simulate", "fit", "live", "", "sweep"]
 
 
-@pytest.mark.parametrize("walk", walks(), ids=lambda walk: walk.commands[-1][0])
+@pytest.mark.slow
+def test_an_entry_walks_from_a_page_to_the_disk_and_to_another_page(browser: object) -> None:
+    assert browser  # which is started by the program below; here it says that there is one
+    (steps,) = (walk.steps for walk in walks() if not walk.commands)
+    asked = [sys.executable, str(ROOT / "tests" / "recorded_visit.py"), json.dumps(steps)]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    called = [tuple(call) for call in json.loads(answer.stdout)]
+    scripts = [step for step in steps if step[0].endswith(".js")]
+    assert called == [step for step in steps if step not in scripts] + scripts
+
+
+@pytest.mark.parametrize(
+    "walk", [one for one in walks() if one.commands], ids=lambda walk: walk.commands[-1][0]
+)
 def test_a_request_walks_as_the_page_says(
     walk: Walk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
