@@ -8,6 +8,7 @@ were called is known. It needs Chromium.
 """
 
 import json
+import math
 import shutil
 import sys
 import threading
@@ -22,6 +23,9 @@ from recorded_calls import SOURCE, is_importing
 from serving import Serving
 
 import grbp
+from grbp.serve import server_routes
+
+server_routes.LONGEST_SILENCE = math.inf  # A word that there is nothing new would be recorded.
 
 _KNOWN: Final = grbp.Counters(40, 20.0, 8.0, 60.0, 27.0, 0.0, 0.0, 0.0, 0.0)
 """With these CONTINUE is advised, which is what the one records."""
