@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, Final
+from unittest.mock import patch
 
 from browser import OPTIONS
 from playwright.sync_api import Page, sync_playwright
@@ -25,7 +26,8 @@ from serving import Serving
 import grbp
 from grbp.serve import server_routes
 
-server_routes.LONGEST_SILENCE = math.inf  # A word that there is nothing new would be recorded.
+# A word that there is nothing new would be recorded as well.
+patch.object(server_routes, "LONGEST_SILENCE", math.inf).start()
 
 _KNOWN: Final = grbp.Counters(40, 20.0, 8.0, 60.0, 27.0, 0.0, 0.0, 0.0, 0.0)
 """With these CONTINUE is advised, which is what the one records."""
