@@ -89,7 +89,7 @@ class _Total:
         yield CounterMetricFamily(self._name, self._what, value=self._count())
 
 
-class Watch(Generic[T]):
+class Question(Generic[T]):
     """A question that a thread of its own answers, once for all who ask at the same time.
 
     So a store that hangs keeps one thread waiting, however often somebody asks.

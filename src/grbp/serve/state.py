@@ -31,7 +31,7 @@ from grbp.serve.http_errors import MEDIA_TYPE
 from grbp.serve.jobs import Jobs
 from grbp.serve.limits import Places
 from grbp.serve.logs import HANDLER
-from grbp.serve.metrics import Metrics, Watch, find_problem, read_upkeep
+from grbp.serve.metrics import Metrics, Question, find_problem, read_upkeep
 from grbp.serve.proxies import is_trusted
 from grbp.serve.settings import Settings
 from grbp.serve.tokens import (
@@ -120,8 +120,8 @@ class ServerState:
         self.streams = Places(
             "streams of events", min(settings.most_streams, most // 4), settings.each_streams
         )
-        self.readiness = Watch(partial(find_problem, store))
-        self.upkeep = Watch(partial(read_upkeep, store))
+        self.readiness = Question(partial(find_problem, store))
+        self.upkeep = Question(partial(read_upkeep, store))
         self.under_way: dict[int, str] = {}
         self.stream_threads = CapacityLimiter(settings.stream_threads)
         self.stopping = False
