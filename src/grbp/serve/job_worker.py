@@ -21,7 +21,7 @@ from grbp.live.schema import LEARNER, Event
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
 from grbp.live.study import Study
-from grbp.serve.checks import check_learner, check_name
+from grbp.serve.endpoints import check_learner, check_name
 from grbp.serve.http_errors import SENT
 from grbp.serve.logs import describe_fault
 
