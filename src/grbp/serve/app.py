@@ -21,9 +21,8 @@ from grbp.serve import (  # noqa: F401 (modules of routes add them to the router
     server_routes,
     study_pages,
 )
-from grbp.serve.exchange import Receive, Scope, Send
 from grbp.serve.http_errors import Refusal, describe_mistake
-from grbp.serve.middleware import COOKIE, Guard
+from grbp.serve.middleware import COOKIE, Guard, Receive, Scope, Send
 from grbp.serve.settings import Settings
 from grbp.serve.state import ROUTERS, ServerState
 from grbp.serve.tokens import Tokens

@@ -112,7 +112,7 @@ class ServerState:
         self.jobs = Jobs(store, settings.most_jobs, settings.longest_job)
         self.connections = Connections(
             settings.most_connections, settings.each_connections,
-            partial(_is_proxy, settings),
+            lambda address: settings.proxied and is_trusted(address, settings.trusted),
         )  # fmt: skip
         most = self.connections.most
         self.requests = Places(
@@ -163,11 +163,6 @@ class ServerState:
             return self.tokens.find_valid(caller.token.hash) is not None
         except GrbpError:
             return False
-
-
-def _is_proxy(settings: Settings, address: str) -> bool:
-    """Return whether an address is that of a proxy, which comes for many."""
-    return settings.proxied and is_trusted(address, settings.trusted)
 
 
 def server_state(request: Request) -> ServerState:
