@@ -31,6 +31,7 @@ pytestmark = pytest.mark.slow
 
 _WAITS = """
 import time
+from grbp import _process
 from grbp.serve import job_worker
 
 def wait(_):
@@ -38,7 +39,7 @@ def wait(_):
     time.sleep(60)
 
 job_worker.open_store = wait
-job_worker.main.__globals__["json"].loads = lambda _: {"store": ""}
+_process.json.loads = lambda _: {"store": ""}
 job_worker.main()
 """
 """A worker whose job takes long."""

@@ -1,20 +1,14 @@
 """Simulate in a process of its own, for the explorer: it can be ended at any moment.
 
-The request is one line of JSON on standard input. Reports are lines of JSON on standard output: how
-far it is, the curve of each learner as soon as it is known, and how it ended. When standard input
-is closed, the process ends: the server is gone.
+It reports how far it is, the curve of each learner as soon as it is known, and how it ended.
 """
 
-import json
-import logging
 import os
-import sys
-import threading
 import time
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
+from grbp._process import read_request, write_answer
 from grbp.errors import GrbpError, TooLarge
 
 WORK: Final = 20.0
@@ -83,12 +77,9 @@ def play(asked: dict[str, Any]) -> None:
 
 def main() -> None:
     """Answer the request on standard input."""
-    asked = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    asked = read_request()
     if hasattr(os, "nice"):
         os.nice(10)  # Whoever waits for advice comes first.
-    logging.getLogger("grbp").setLevel(logging.ERROR)
-    warnings.simplefilter("ignore")
     try:
         play(asked)
     except GrbpError as error:
@@ -97,16 +88,9 @@ def main() -> None:
         _report(status="done")
 
 
-def _end_with_input() -> None:
-    """End this process when standard input is closed."""
-    sys.stdin.read()
-    os._exit(1)
-
-
 def _report(curves: Sequence[dict[str, Any]] = (), **changes: Any) -> None:
     """Write a report: curves that are done, and whatever else has changed."""
-    sys.stdout.write(json.dumps({"curves": curves, **changes}) + "\n")
-    sys.stdout.flush()
+    write_answer(curves=curves, **changes)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import cache, partial
 from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
 from fastapi.requests import Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
@@ -21,9 +21,8 @@ from grbp.serve import (  # noqa: F401 (modules of routes add them to the router
     server_routes,
     study_pages,
 )
-from grbp.serve.exchange import Receive, Scope, Send
 from grbp.serve.http_errors import Refusal, describe_mistake
-from grbp.serve.middleware import COOKIE, Guard
+from grbp.serve.middleware import COOKIE, Guard, Receive, Scope, Send
 from grbp.serve.settings import Settings
 from grbp.serve.state import ROUTERS, ServerState
 from grbp.serve.tokens import Tokens
@@ -70,7 +69,7 @@ def create_app(
     app.add_middleware(Guard, server=server, routes=app.router.routes)
     app.add_exception_handler(RequestValidationError, _refuse_form)
     app.add_exception_handler(HTTPException, _refuse_request)
-    app.openapi = lambda: _describe_routes(app)  # type: ignore[method-assign]
+    app.openapi = cache(partial(_describe_routes, app))  # type: ignore[method-assign]
     return app
 
 
@@ -96,18 +95,13 @@ async def _refuse_request(_: Request, error: Exception) -> Response:
 
 def _describe_routes(app: FastAPI) -> dict[str, Any]:
     """Describe the routes by OpenAPI, with their roles and examples."""
-    if app.openapi_schema is None:
-        schema = get_openapi(
-            title=app.title, version=app.version, description=app.description, routes=app.routes
-        )
-        parts = schema["components"]
-        parts["schemas"]["ProblemModel"] = models.ProblemModel.model_json_schema()
-        for name, one in models.examples().items():
-            parts["schemas"][name]["examples"] = [one]
-        parts["securitySchemes"] = {
-            "token": {"type": "http", "scheme": "bearer"},
-            "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
-        }
-        schema["security"] = [{"token": []}, {"session": []}]
-        app.openapi_schema = schema
-    return app.openapi_schema
+    schema = FastAPI.openapi(app)
+    parts = schema["components"]
+    parts["schemas"]["ProblemModel"] = models.ProblemModel.model_json_schema()
+    for name, one in models.examples().items():
+        parts["schemas"][name]["examples"] = [one]
+    parts["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer"},
+        "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+    }
+    return schema | {"security": [{"token": []}, {"session": []}]}

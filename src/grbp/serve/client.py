@@ -1,11 +1,13 @@
 """A study at a server, with the interface of one in a file."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from types import UnionType
+from typing import Any, ClassVar, Final, Self, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 from grbp._io import check_writable, write_whole
@@ -19,11 +21,10 @@ from grbp.live.queries import describe_studies
 from grbp.live.schema import Event
 from grbp.live.study import Study
 from grbp.live.verbs import Verbs, answer_of
-from grbp.serve.checks import check_learner
-from grbp.serve.endpoints import ENDPOINTS
+from grbp.serve.endpoints import ENDPOINTS, check_learner
 from grbp.serve.http_errors import SENT
-from grbp.serve.remote import read_as, read_fields
 from grbp.serve.transport import Transport
+from grbp.worlds.transition import Action
 
 _PART: Final = 2**16
 
@@ -180,9 +181,9 @@ as https://ward.example.org or http://127.0.0.1:8000
         """Read what the server answers, as the verb gives it; advice fetches its reasons later."""
         answer = answer_of(verb)
         if answer is not Advice:
-            return read_as(answer, said.get("items", said))
+            return _read_as(answer, said.get("items", said))
         explain = partial(self._fetch_basis, said["case"], said["state"])
-        return Advice(**read_fields(Advice, said), _explain=explain)
+        return Advice(**_read_fields(Advice, said), _explain=explain)
 
     def _list_rows(self, verb: str, after: int, limit: int, **given: Any) -> list[Any]:
         """List rows, page by page."""
@@ -271,3 +272,44 @@ def _list_studies(transport: Transport, *, archived: bool = False) -> list[str]:
         page = transport.get("/api/studies", after=after, limit=PAGE, all=int(archived))
         names, after = names + page["items"], page["next"]
     return names
+
+
+@cache
+def _fields(cls: type) -> dict[str, Any]:
+    """Return the types of the fields of a class."""
+    hints = get_type_hints(cls)
+    return {name: kind for name, kind in hints.items() if get_origin(kind) is not ClassVar}
+
+
+def _read_as(kind: Any, said: Any) -> Any:
+    """Read a value of some type from plain JSON, by the types of its fields.
+
+    Shadow mode hides some parts, which are null; so is a number of an estimate that nobody knows.
+    """
+    if said is None:
+        return math.nan if kind is float else None
+    if isinstance(kind, UnionType):
+        kind = next(one for one in get_args(kind) if _has_fields(one, said))
+    if kind is Action:
+        return Action[said.upper()]
+    if isinstance(said, list):
+        read = [_read_as(get_args(kind)[0], one) for one in said]
+        return read if get_origin(kind) is list else tuple(read)
+    if get_origin(kind) is tuple:  # First estimates have names in JSON.
+        return tuple(said.values())
+    if isinstance(said, dict) and get_origin(kind) is dict:
+        return {name: _read_as(get_args(kind)[1], one) for name, one in said.items()}
+    return kind(**_read_fields(kind, said)) if isinstance(said, dict) else said
+
+
+def _read_fields(cls: type, said: dict[str, Any]) -> dict[str, Any]:
+    """Read the fields of a class from a JSON object, which may say more than they do."""
+    kinds = _fields(cls)
+    return {name: _read_as(kinds[name], one) for name, one in said.items() if name in kinds}
+
+
+def _has_fields(kind: Any, said: Any) -> bool:
+    """Return whether a JSON object has the fields of a class; anything else has them all."""
+    return not (isinstance(said, dict) and isinstance(kind, type)) or (
+        _fields(kind).keys() <= said.keys()
+    )

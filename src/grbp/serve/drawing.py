@@ -63,7 +63,7 @@ MAP: Final = Frame(60.0, 8.0, 300.0, 300.0)
 """The boundary map: p_C from left to right, p_F from bottom to top."""
 
 
-class Map(NamedTuple):
+class MapPicture(NamedTuple):
     """The boundary map with the estimate and its intervals on it, and what is written on it."""
 
     frame: Frame
@@ -76,13 +76,13 @@ class Map(NamedTuple):
     below: str
 
 
-def draw_map(basis: Basis, words: Labels = NO_WORDS) -> Map:
+def draw_map(basis: Basis, words: Labels = NO_WORDS) -> MapPicture:
     """Return the boundary map of a basis, in a study's own words."""
     xs = [i / (_POINTS - 1) for i in range(_POINTS)]
     curve = MAP.line((x, float(boundary(basis.goal, x))) for x in xs)
     corners = f"L{MAP.x(1.0):g} {MAP.y(1.0):g}L{MAP.x(0.0):g} {MAP.y(1.0):g}Z"
     go_on, finish = (_cut(begin(words.doing(action)), 18) for action in ("continue", "finish"))
-    return Map(
+    return MapPicture(
         MAP, curve, curve + corners, basis, f"{go_on} moves up", f"{finish} leads to the goal",
         f"{finish} is better", f"{go_on} is better",
     )  # fmt: skip
@@ -103,7 +103,7 @@ class Stop(NamedTuple):
     name_y: float
 
 
-class Chain(NamedTuple):
+class ChainPicture(NamedTuple):
     """The states of a case, from the dead end to the goal."""
 
     stops: list[Stop]
@@ -115,7 +115,7 @@ class Chain(NamedTuple):
 
 def draw_chain(
     goal: int, state: int, finishes: Callable[[int], bool] | None, words: Labels = NO_WORDS
-) -> Chain:
+) -> ChainPicture:
     """Return the picture of the chain: all states, or those near the present one and the ends.
 
     `finishes` says in which states FINISH is advised; None if nothing is. Names stand in two rows,
@@ -138,7 +138,7 @@ def draw_chain(
         )
         for place, one in enumerate(shown)
     ]  # fmt: skip
-    return Chain(
+    return ChainPicture(
         stops, 100.0 + 46.0 * (len(shown) - 1), 104.0 if words.states else 90.0, state, goal
     )
 

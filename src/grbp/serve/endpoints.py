@@ -1,4 +1,4 @@
-"""The verbs over HTTP: where each is asked for, by whom, and how it is answered.
+"""The verbs over HTTP: where each is asked for, by whom, how it is answered, and what is refused.
 
 The routes and the client are made from this table and from the signatures of the verbs.
 """
@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from grbp.errors import InvalidInput
+from grbp.learners.registry import is_path
 from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, VIEWER
 
 STUDY: Final = "/api/studies/{study}"
@@ -78,3 +80,18 @@ ENDPOINTS: Final[dict[str, Endpoint]] = {
     "backup": Endpoint("GET", "/api/backup", ADMIN, "server"),
 }
 """The endpoint of each verb, and of making a study."""
+
+
+def check_name(name: object) -> None:
+    """Refuse a study's name that cannot be part of an address."""
+    if isinstance(name, str) and ("/" in name or name in (".", "..")):
+        raise InvalidInput(f"name = {name!r} was given; over HTTP it must not have a /")
+
+
+def check_learner(learner: object) -> None:
+    """Refuse a learner that would be imported: only this machine decides what runs here."""
+    if learner is not None and (not isinstance(learner, str) or is_path(learner)):
+        raise InvalidInput(
+            f"learner = {learner!r} was given; over HTTP it must be one of the package's, as"
+            " `grbp learners` lists them"
+        )

@@ -1,27 +1,21 @@
 """Do a long piece of work on a store in a process of its own, so that advice does not wait for it.
 
-The request is one line of JSON on standard input, where no list of processes shows an address or
-its password. The answer is one line of JSON on standard output: what came of it, or the error. When
-standard input is closed, the process ends: the server is gone, or whoever asked.
+It answers what came of it, or the error.
 """
 
 import json
-import logging
-import os
-import sys
-import threading
-import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from grbp._process import read_request, write_answer
 from grbp.errors import GrbpError, InvalidInput
 from grbp.live.export import read_log
 from grbp.live.schema import LEARNER, Event
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
 from grbp.live.study import Study
-from grbp.serve.checks import check_learner, check_name
+from grbp.serve.endpoints import check_learner, check_name
 from grbp.serve.http_errors import SENT
 from grbp.serve.logs import describe_fault
 
@@ -75,25 +69,16 @@ def _read_learner(event: Event) -> Any:
 
 def main() -> None:
     """Answer the request on standard input."""
-    asked = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_input, daemon=True).start()
-    logging.getLogger("grbp").setLevel(logging.ERROR)
-    warnings.simplefilter("ignore")
+    asked = read_request()
     try:
         with closing(open_store(asked["store"])) as store:
-            answer = {"result": do_job(store, asked["verb"], asked["study"], Path(asked["file"]))}
+            result = do_job(store, asked["verb"], asked["study"], Path(asked["file"]))
     except GrbpError as error:
-        answer = {"error": type(error).__name__, "detail": str(error)}
+        write_answer(error=type(error).__name__, detail=str(error))
     except Exception as error:
-        answer = {"fault": describe_fault(error)}
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
-
-
-def _end_with_input() -> None:
-    """End this process when standard input is closed."""
-    sys.stdin.read()
-    os._exit(1)
+        write_answer(fault=describe_fault(error))
+    else:
+        write_answer(result=result)
 
 
 if __name__ == "__main__":

@@ -215,22 +215,15 @@ class JobResponse(StreamingResponse):
             await self._file.close()
 
 
-async def _wait_until_gone(request: Request) -> None:
-    """Wait until the client has closed the connection."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 async def _wait_for(task: asyncio.Task[Any], request: Request) -> Any:
     """Return what a task returns; end it when the client has closed the connection."""
-    gone = asyncio.create_task(_wait_until_gone(request))
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise Refusal(503, "whoever asked for this has gone, so it was ended")
+        while not task.done():
+            if await request.is_disconnected():
+                raise Refusal(503, "whoever asked for this has gone, so it was ended")
+            await asyncio.wait({task}, timeout=_POLL)
         return task.result()
     finally:
-        gone.cancel()
         await _end_task(task)
 
 

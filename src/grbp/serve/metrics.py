@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, Final, Generic, TypeVar
 
 import prometheus_client as prometheus
-from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 from grbp.errors import GrbpError
 from grbp.live import house
@@ -26,13 +27,6 @@ _METHODS: Final = ("GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS")
 
 _BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """The ends of the classes of seconds that are counted."""
-
-_LATEST: Final = {
-    "grbp_last_verify_time_seconds": "When a study was last checked, in Unix time.",
-    "grbp_last_verify_ok": "Whether all was well then.",
-    "grbp_last_backup_time_seconds": "When the store was last backed up, in Unix time.",
-}
-"""What is known of the last check and the last backup, which are in the store's own log."""
 
 
 class Metrics:
@@ -61,35 +55,13 @@ class Metrics:
         self._requests.labels(method, route, status).inc()
         self._took.labels(method, route).observe(seconds)
 
-    def watch(self, name: str, what: str, count: Callable[[], float]) -> None:
-        """Show a number that goes up and down, as it is when somebody asks."""
-        gauge = prometheus.Gauge(f"grbp_{name}", what, registry=self._all)
-        gauge.set_function(count)
-
-    def watch_total(self, name: str, what: str, count: Callable[[], float]) -> None:
-        """Show a number that only grows, as it is when somebody asks."""
-        self._all.register(_Total(f"grbp_{name}", what, count))
-
-    def text(self, moments: dict[str, float] | None = None) -> bytes:
-        """Return all counts, and some numbers of this moment with their names."""
-        latest = prometheus.CollectorRegistry()
-        for name, value in (moments or {}).items():
-            prometheus.Gauge(name, _LATEST[name], registry=latest).set(value)
-        return prometheus.generate_latest(self._all) + prometheus.generate_latest(latest)
+    def text(self, *now: Metric) -> bytes:
+        """Return all counts, and some numbers of this moment."""
+        moment = SimpleNamespace(collect=lambda: now)
+        return prometheus.generate_latest(self._all) + prometheus.generate_latest(moment)
 
 
-class _Total:
-    """A number that only grows, and is counted elsewhere."""
-
-    def __init__(self, name: str, what: str, count: Callable[[], float]) -> None:
-        self._name, self._what, self._count = name, what, count
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the number."""
-        yield CounterMetricFamily(self._name, self._what, value=self._count())
-
-
-class Watch(Generic[T]):
+class Question(Generic[T]):
     """A question that a thread of its own answers, once for all who ask at the same time.
 
     So a store that hangs keeps one thread waiting, however often somebody asks.
@@ -117,14 +89,20 @@ def find_problem(store: Store) -> str:
     return hide_places(problems[0], store) if problems else ""
 
 
-def read_upkeep(store: Store) -> dict[str, float]:
+def read_upkeep(store: Store) -> list[Metric]:
     """Return when studies were last checked and backed up, and whether all was well."""
-    found: dict[str, float] = {}
+    found: list[Metric] = []
+
+    def add(name: str, what: str, value: float) -> None:
+        found.append(GaugeMetricFamily(f"grbp_last_{name}", what, value))
+
     if (verified := house.last_of(store, house.VERIFIED)) is not None:
-        found["grbp_last_verify_time_seconds"] = _read_time(verified)
-        found["grbp_last_verify_ok"] = float(bool(json.loads(verified.request).get("ok")))
+        when = "When a study was last checked, in Unix time."
+        add("verify_time_seconds", when, _read_time(verified))
+        add("verify_ok", "Whether all was well then.", json.loads(verified.request).get("ok", 0))
     if (backup := house.last_of(store, house.BACKUP)) is not None:
-        found["grbp_last_backup_time_seconds"] = _read_time(backup)
+        when = "When the store was last backed up, in Unix time."
+        add("backup_time_seconds", when, _read_time(backup))
     return found
 
 

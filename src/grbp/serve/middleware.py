@@ -1,42 +1,49 @@
 """Check every request before anything is done: its host, rate, role, origin, room and size.
 
-A refusal comes before the body is parsed or a study is touched, and every answer has the same
-headers that keep browsers strict. Nothing stands before the two probes, `/health` and `/ready`.
+A refusal comes before the body is parsed or a study is touched; it is a page or the way to sign in
+for a browser, and a problem for a program. Every answer has the same headers that keep browsers
+strict, and a line in the log. Nothing stands before the two probes, `/health` and `/ready`.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import AsyncExitStack, suppress
+from http import HTTPStatus
 from inspect import iscoroutinefunction
-from typing import Final, TypeAlias
-from urllib.parse import urlsplit
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote, urlsplit
 
 from anyio.to_thread import current_default_thread_limiter
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.requests import cookie_parser
 from starlette.routing import BaseRoute, Match
 
-from grbp.errors import GrbpError
+from grbp.errors import CannotWrite, GrbpError, ReadOnly
+from grbp.serve.connections import CONNECTION
 from grbp.serve.endpoints import STUDY
-from grbp.serve.exchange import (
-    LOG,
-    SAFE,
-    Exchange,
-    Headers,
-    Receive,
-    Scope,
-    Send,
-    Unread,
-    begin_log,
-    read_body,
-    respond_to_refusal,
-)
-from grbp.serve.http_errors import Refusal, describe_error
+from grbp.serve.http_errors import MEDIA_TYPE, ProblemDetail, Refusal, describe_error
+from grbp.serve.jobs import JobFailed
 from grbp.serve.limits import Places, RateLimiter
+from grbp.serve.logs import choose_level, describe_fault
 from grbp.serve.proxies import find_client, is_trusted
+from grbp.serve.rendering import TEMPLATES
+from grbp.serve.settings import NDJSON, Settings
 from grbp.serve.state import ADDRESS, CALLER, NOBODY, ROLE, Caller, ServerState
 from grbp.serve.tokens import VIEWER, may
 
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers: TypeAlias = dict[str, str]
+
+_LOG: Final = logging.getLogger("grbp.serve")
+
+_SAFE: Final = ("GET", "HEAD", "OPTIONS")
+"""The methods that change nothing."""
 
 COOKIE: Final = "grbp-session"
 IMPORT: Final = "/api/import"
@@ -59,6 +66,81 @@ _HEADERS: Final = {
 """The headers of every answer that does not set them itself."""
 
 
+class _Unread(Exception):
+    """An answer was not read for so long that it was cut off."""
+
+
+class Exchange:
+    """A request, who made it, and how far its answer is.
+
+    Parameters
+    ----------
+    scope : Scope
+    send : callable
+        What sends a message to the client.
+    headers : list
+        The headers of an answer that does not set them itself.
+    patience : float
+        How many seconds the client may not read.
+    """
+
+    def __init__(
+        self, scope: Scope, send: Send, headers: list[tuple[bytes, bytes]], patience: float
+    ) -> None:
+        self.scope, self._send, self._headers, self._patience = scope, send, headers, patience
+        self.what = f"{scope['method']} {scope['path']!a}"
+        self.address = str((scope.get("client") or ["unknown"])[0])
+        self.route, self.status = "(none)", 0
+        self.caller: Caller = NOBODY
+        self._began, self._note = time.perf_counter(), ""
+
+    @property
+    def recording(self) -> bool:
+        """Whether the request may change something."""
+        return self.scope["method"] not in _SAFE
+
+    async def answer(self, message: Message) -> None:
+        """Send a part of the answer, and wait for the client for a while."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            there = [*message.get("headers", ())]
+            names = {name.lower() for name, _ in there}
+            more = (pair for pair in self._headers if pair[0] not in names)
+            message = {**message, "headers": [*there, *more]}
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._send(message)
+        except TimeoutError:
+            raise _Unread from None
+
+    async def cut_off(self) -> None:
+        """Close the connection at once; what waits to be sent would hold it open."""
+        connection = self.scope.get("state", {}).get(CONNECTION)
+        if connection is not None:
+            connection.abort()
+            await asyncio.sleep(0)
+
+    def note(self, error: Exception) -> None:
+        """Log a fault, or keep for the line of this request what the store says."""
+        if isinstance(error, _Unread):
+            self._note = " cut off, as nobody read it"
+        elif isinstance(error, JobFailed):
+            _LOG.error("%s", error)
+        elif self.status or not isinstance(error, GrbpError):
+            _LOG.error("%s", describe_fault(error))
+        elif isinstance(error, CannotWrite | ReadOnly):
+            self._note = f" {error}"  # It has nothing of the request.
+
+    def finish(self) -> float:
+        """Write the line of the request; return how many seconds it took."""
+        took = time.perf_counter() - self._began
+        actor = f"{self.caller.actor!a}" if self.caller.actor else "nobody"
+        line = self.address, actor, self.what, self.status, 1e3 * took, self._note
+        level = choose_level(self.status, recording=self.recording)
+        _LOG.log(level, "%s %s %s %s %.1f ms%s", *line)
+        return took
+
+
 class Guard:
     """Check each request, and pass it on to its route; answer what is refused."""
 
@@ -78,9 +160,6 @@ class Guard:
         if scope["type"] == "lifespan":
             current_default_thread_limiter().total_tokens = self._settings.most_threads
             await self.app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
             return
         one = Exchange(scope, send, self._headers, self._settings.patience)
         self._server.under_way[id(one)] = one.what
@@ -116,14 +195,14 @@ class Guard:
 
     async def _refuse(self, one: Exchange, receive: Receive, error: Exception) -> None:
         """Answer what is refused; an answer that has begun ends, so that its reader notices."""
-        if isinstance(error, Unread):
+        if isinstance(error, _Unread):
             await one.cut_off()
         elif not one.status:
             problem = describe_error(error)
             detail = self._server.hide_places(problem.detail, one.caller.role)
             problem = problem._replace(detail=detail)
-            response = respond_to_refusal(one.scope, problem, getattr(error, "headers", {}))
-            with suppress(Unread):
+            response = _respond_to_refusal(one.scope, problem, getattr(error, "headers", {}))
+            with suppress(_Unread):
                 await response(one.scope, receive, one.answer)
 
     async def _admit(
@@ -137,9 +216,9 @@ class Guard:
             return receive
         if one.route == IMPORT:
             held.enter_context(self._imports.take(who))
-            return begin_log(headers, receive, self._settings)
+            return _begin_log(headers, receive, self._settings)
         with self._bodies.take(who):
-            return await read_body(headers, receive, self._settings)
+            return await _read_body(headers, receive, self._settings)
 
     async def _wait_for_writes(self, held: AsyncExitStack) -> None:
         """Let only so many threads wait for the store to write, so that reading goes on."""
@@ -214,7 +293,7 @@ class Guard:
         site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
         scheme = "https" if self._settings.secure else "http"
         ours = f"{scheme}://{headers['host']}"
-        unsafe = scope["method"] not in SAFE
+        unsafe = scope["method"] not in _SAFE
         foreign = site not in ("", "same-origin", "none")
         if unsafe and origin and origin != ours:
             foreign = True
@@ -242,7 +321,7 @@ def _ask_for_token(why: str) -> Refusal:
 
 def report_refused_token(address: str) -> None:
     """Log that somebody came with a token that is not valid, but nothing of the token."""
-    LOG.warning("sign-in refused: a token that is not valid came from %s", address)
+    _LOG.warning("sign-in refused: a token that is not valid came from %s", address)
 
 
 def _read_bearer(headers: Headers) -> str:
@@ -258,3 +337,111 @@ def _read_hostname(given: str) -> str:
         if parts.netloc == given and "@" not in given and parts.port != 0:
             return parts.hostname or ""
     return ""
+
+
+async def _read_body(headers: Headers, receive: Receive, settings: Settings) -> Receive:
+    """Read a JSON body, and return a function that receives it once more."""
+    receive_part = _bound_body(headers, receive, settings.body_limit, settings.patience)
+    parts, more = [], True
+    try:
+        async with asyncio.timeout(settings.patience):
+            while more:
+                message = await receive_part()
+                if message["type"] == "http.disconnect":
+                    return _replay_message(message, receive)
+                parts.append(message.get("body", b""))
+                more = message.get("more_body", False)
+    except TimeoutError:
+        raise _refuse_slowness() from None
+    body = b"".join(parts)
+    if body:
+        _check_type(headers, "application/json")
+    return _replay_message({"type": "http.request", "body": body}, receive)
+
+
+def _begin_log(headers: Headers, receive: Receive, settings: Settings) -> Receive:
+    """Return a function that receives a log part by part."""
+    receive_part = _bound_body(headers, receive, settings.import_limit, settings.patience)
+    _check_type(headers, NDJSON)
+    return receive_part
+
+
+def _bound_body(headers: Headers, receive: Receive, limit: int, patience: float) -> Receive:
+    """Return a function that receives a body, but not too much, and waits long for no part.
+
+    A body that is said to be too long is refused before any of it is read.
+    """
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or len(length) > 18 or int(length) > limit:
+        raise _refuse_length(limit)
+    size, more = 0, True
+
+    async def receive_part() -> Message:
+        nonlocal size, more
+        if not more:
+            return await receive()
+        try:
+            async with asyncio.timeout(patience):
+                message = await receive()
+        except TimeoutError:
+            raise _refuse_slowness() from None
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+        if size > limit:
+            raise _refuse_length(limit)
+        return message
+
+    return receive_part
+
+
+def _refuse_length(limit: int) -> Refusal:
+    """Return the refusal of a body that is too long."""
+    return Refusal(413, f"the body is too long; it must have at most {limit:,} bytes")
+
+
+def _refuse_slowness() -> Refusal:
+    """Return the refusal of a body that does not come."""
+    return Refusal(408, "the body did not arrive in time; send it again")
+
+
+def _check_type(headers: Headers, wanted: str) -> None:
+    """Refuse a body of another type."""
+    given = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != wanted:
+        raise Refusal(415, f"a body of the type {given!a} was sent; it must be {wanted}")
+
+
+def _replay_message(message: Message, receive: Receive) -> Receive:
+    """Return a function that receives a message which has arrived already, then the rest."""
+    left = [message]
+
+    async def give() -> Message:
+        return left.pop() if left else await receive()
+
+    return give
+
+
+def _respond_to_refusal(scope: Any, problem: ProblemDetail, headers: dict[str, str]) -> Response:
+    """Return the answer to a request that is refused."""
+    if not _wants_page(scope):
+        return Response(problem.body, problem.status, headers, MEDIA_TYPE)
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        query = scope["query_string"].decode("latin-1")
+        wanted = local_address(scope["path"] + (f"?{query}" if query else ""))
+        return RedirectResponse(f"/sign-in?next={quote(wanted, '')}", 303, headers)
+    page = TEMPLATES.get_template("problem.html").render(problem._asdict())
+    return HTMLResponse(page, problem.status, headers)
+
+
+def _wants_page(scope: Any) -> bool:
+    """Return whether a browser asks for a page."""
+    return (
+        not scope["path"].startswith(("/api/", "/static/"))
+        and scope["method"] == "GET"
+        and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+    )
+
+
+def local_address(address: str) -> str:
+    """Return an address of ours, whatever was asked for."""
+    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if ours and address.isprintable() else "/"

@@ -18,6 +18,7 @@ from fastapi.responses import Response
 
 from grbp._format import as_plain
 from grbp.errors import InvalidInput
+from grbp.learners.counters import NO_COUNTS, Counters
 from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import check_text
 from grbp.live.house import VERIFIED
@@ -25,12 +26,11 @@ from grbp.live.queries import Moment, list_current
 from grbp.live.row_checks import keep_checked
 from grbp.live.schema import Event
 from grbp.live.shadow import show
-from grbp.live.starts import DRAWN
+from grbp.live.starts import DRAWN, check_kept_start, make_state_counters
 from grbp.live.study import Study
 from grbp.live.verbs import answer_of, parameters_of
 from grbp.serve import models
-from grbp.serve.checks import check_learner, check_name, read_start
-from grbp.serve.endpoints import ENDPOINTS
+from grbp.serve.endpoints import ENDPOINTS, check_learner, check_name
 from grbp.serve.http_errors import Refusal
 from grbp.serve.jobs import JobResponse
 from grbp.serve.metrics import record_upkeep
@@ -54,6 +54,7 @@ from grbp.serve.state import (
     show_status,
     viewer,
 )
+from grbp.worlds.validation import check_goal
 
 WithBasis = Annotated[bool, Query(description="whether to give the reasons, which take a moment")]
 Key = Annotated[
@@ -136,13 +137,24 @@ def create_study(request: Request, body: models.NewStudy) -> Response:
     server, given = server_state(request), dict(body)
     check_name(body.name)
     check_learner(body.learner)
-    given["start"], origin = read_start(body.start, body.goal), given.pop("from_")
+    given["start"], origin = _read_start(body.start, body.goal), given.pop("from_")
     if origin is not None:
         if body.start != DRAWN:
             raise InvalidInput("from and start were given; leave one of the two out")
         given["start"] = server.study(check_text("from", origin, 64))
     made = Study.create(server.store, **given, who=get_caller(request).actor, clock=server.clock)
     return _answer_new(request, made.name)
+
+
+def _read_start(start: Any, goal: object) -> Any:
+    """Return where a study begins: counters where they were sent, in all or for each group."""
+    if isinstance(start, dict):
+        return {name: _read_start(one, goal) for name, one in start.items()}
+    if not isinstance(start, list):
+        return start
+    by_state = len(start) != len(NO_COUNTS)
+    check_kept_start(start, check_goal(goal), [], by_state=by_state)
+    return make_state_counters(start[0], start[1:]) if by_state else Counters(*start)
 
 
 def _answer_new(request: Request, study: str) -> Response:

@@ -11,8 +11,8 @@ import socket
 import ssl
 import stat
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -160,12 +160,14 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self._ready()
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (its name)
+        # What `super` does, but for raising the signal once more in the end.
+        self.force_exit |= self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
         if self._watchdog is None:
             self._watchdog = threading.Timer(_LONGEST, self._end_process)
             self._watchdog.daemon = True
             self._watchdog.start()
-        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         _LOG.info("stopping; %d requests are under way", len(self.state.under_way))
@@ -211,35 +213,33 @@ def run(
     start of all, the address carries a token for whoever reads it.
     """
     context = _make_tls_context(where)
-    with listen(where) as listening, closing(_open_store(store, create)) as opened:
+    with listen(where) as listening, closing(_open_store(store, create=create)) as opened:
+        _check_private(opened)
         # An older copy of the store would let in whoever was locked out since.
         if (lost := opened.missing(HOUSE)) is not None:
             raise CannotWrite(f"nobody can be let in: {lost}")
         tokens = Tokens(opened)
         first = tokens.make_first()
         opened.patience = _PATIENCE
-        app = create_app(opened, tokens, settings)
-        end = "" if first is None else f"/sign-in#token={first}"
-        server = _make_server(app, where, listening, context, lambda url: say(url + end))
-        with _ignore_signals():
-            server.run(sockets=[listening])
+        app, url = create_app(opened, tokens, settings), _find_url(where, listening)
+
+        def report() -> None:
+            say(url if first is None else f"{url}/sign-in#token={first}")
+            _LOG.info("started at %s", url)
+
+        server = _Server(_configure(app, context), report)
+        server.run(sockets=[listening])
     _LOG.info("stopped")
     server.call_off()
 
 
-def _open_store(where: str, create: bool) -> Store:
-    """Open a store; refuse one that is not there, or that everybody on this machine can use."""
+def _open_store(where: str, *, create: bool) -> Store:
+    """Open a store, or refuse one that is not there."""
     try:
-        store = open_store(where, create=create)
+        return open_store(where, create=create)
     except NotFound as error:
         what = str(error).partition(";")[0]
         raise NotFound(f"{what}; --create makes one, or look at the name") from None
-    try:
-        _check_private(store)
-    except BaseException:
-        store.close()
-        raise
-    return store
 
 
 def _check_private(store: Store) -> None:
@@ -255,18 +255,16 @@ def _check_private(store: Store) -> None:
                 )
 
 
-def _make_server(
-    app: FastAPI,
-    where: Endpoint,
-    listening: socket.socket,
-    context: ssl.SSLContext | None,
-    say: Callable[[str], None],
-) -> _Server:
-    """Return a server that is not started yet."""
+def _find_url(where: Endpoint, listening: socket.socket) -> str:
+    """Return the address by which others reach a server."""
     host = f"[{where.host}]" if ":" in where.host else where.host
-    address = f"{host}:{listening.getsockname()[1]}"
-    url = where.proxy or f"{'https' if where.certificate else 'http'}://{address}"
-    config = uvicorn.Config(
+    scheme = "https" if where.certificate else "http"
+    return where.proxy or f"{scheme}://{host}:{listening.getsockname()[1]}"
+
+
+def _configure(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
+    """Say how an application is served."""
+    return uvicorn.Config(
         app,
         log_config=None,
         log_level="warning",
@@ -279,12 +277,6 @@ def _make_server(
         # Whoever makes a connection for TLS and says nothing is counted as well.
         http=HttpConnection if context is None else partial(TlsDoor, context),  # type: ignore[arg-type]
     )
-
-    def report() -> None:
-        say(url)
-        _LOG.info("started at %s", url.partition("#")[0])
-
-    return _Server(config, report)
 
 
 def _make_tls_context(where: Endpoint) -> ssl.SSLContext | None:
@@ -316,15 +308,3 @@ def listen(where: Endpoint) -> socket.socket:
     # The connections inherit it; without it, a small answer waits for 40 ms.
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return made
-
-
-@contextmanager
-def _ignore_signals() -> Iterator[None]:
-    """Ignore a signal that has stopped the server and is then raised once more."""
-    names = signal.SIGINT, signal.SIGTERM
-    before = [signal.signal(name, lambda *_: None) for name in names]
-    try:
-        yield
-    finally:
-        for name, handler in zip(names, before, strict=True):
-            signal.signal(name, handler)

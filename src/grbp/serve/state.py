@@ -4,7 +4,7 @@
 the role off the route, and OpenAPI describes it as `x-role`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Path as InPath, Query, Request
 from fastapi.responses import Response
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily as Gauge, Metric
 
 from grbp.errors import GrbpError
 from grbp.explorer.simulations import Simulations
@@ -31,7 +32,7 @@ from grbp.serve.http_errors import MEDIA_TYPE
 from grbp.serve.jobs import Jobs
 from grbp.serve.limits import Places
 from grbp.serve.logs import HANDLER
-from grbp.serve.metrics import Metrics, Watch, find_problem, read_upkeep
+from grbp.serve.metrics import Metrics, Question, find_problem, read_upkeep
 from grbp.serve.proxies import is_trusted
 from grbp.serve.settings import Settings
 from grbp.serve.tokens import (
@@ -111,7 +112,7 @@ class ServerState:
         self.jobs = Jobs(store, settings.most_jobs, settings.longest_job)
         self.connections = Connections(
             settings.most_connections, settings.each_connections,
-            partial(_is_proxy, settings),
+            lambda address: settings.proxied and is_trusted(address, settings.trusted),
         )  # fmt: skip
         most = self.connections.most
         self.requests = Places(
@@ -120,20 +121,11 @@ class ServerState:
         self.streams = Places(
             "streams of events", min(settings.most_streams, most // 4), settings.each_streams
         )
-        self.readiness = Watch(partial(find_problem, store))
-        self.upkeep = Watch(partial(read_upkeep, store))
+        self.readiness = Question(partial(find_problem, store))
+        self.upkeep = Question(partial(read_upkeep, store))
         self.under_way: dict[int, str] = {}
         self.stream_threads = CapacityLimiter(settings.stream_threads)
         self.stopping = False
-        for name, what, count in (
-            ("connections", "Connections that are open.", lambda: len(self.connections)),
-            ("requests_at_once", "Requests under way.", lambda: self.requests.taken),
-            ("streams", "Streams of events under way.", lambda: self.streams.taken),
-            ("jobs", "Checks, exports, imports and backups under way.", lambda: len(self.jobs)),
-            ("sessions", "Browsers that have signed in.", lambda: len(self.sessions)),
-        ):
-            self.metrics.watch(name, what, count)
-        self.metrics.watch_total("log_lines_left_out", "Lines left out.", lambda: HANDLER.left_out)
         self._studies: dict[str, Study] = {}
 
     def study(self, name: str) -> Study:
@@ -146,6 +138,17 @@ class ServerState:
         found = Study(self.store, name, clock=self.clock)
         self._studies[found.name] = found
         return found
+
+    def count(self) -> Iterator[Metric]:
+        """Yield how much is under way."""
+        left_out = HANDLER.left_out
+        yield Gauge("grbp_connections", "Connections that are open.", len(self.connections))
+        yield Gauge("grbp_requests_at_once", "Requests under way.", self.requests.taken)
+        yield Gauge("grbp_streams", "Streams of events under way.", self.streams.taken)
+        jobs = "Checks, exports, imports and backups under way."
+        yield Gauge("grbp_jobs", jobs, len(self.jobs))
+        yield Gauge("grbp_sessions", "Browsers that have signed in.", len(self.sessions))
+        yield CounterMetricFamily("grbp_log_lines_left_out", "Lines left out.", left_out)
 
     def hide_places(self, sentence: str, role: str) -> str:
         """Return a sentence as a role may see it: only an admin sees where the store is."""
@@ -160,11 +163,6 @@ class ServerState:
             return self.tokens.find_valid(caller.token.hash) is not None
         except GrbpError:
             return False
-
-
-def _is_proxy(settings: Settings, address: str) -> bool:
-    """Return whether an address is that of a proxy, which comes for many."""
-    return settings.proxied and is_trusted(address, settings.trusted)
 
 
 def server_state(request: Request) -> ServerState:

@@ -33,7 +33,7 @@ from grbp.live.shadow import show
 from grbp.live.standing_words import describe_certainty, describe_planned, name_stages
 from grbp.live.study import Study
 from grbp.serve.drawing import Frame, draw_chain, draw_map
-from grbp.serve.exchange import local_address
+from grbp.serve.middleware import local_address
 from grbp.serve.rendering import TEMPLATES, describe_regret, explain_steps
 from grbp.serve.state import (
     After,

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
@@ -355,6 +355,7 @@ class Sessions:
     ) -> None:
         self.seconds = int(hours * 3600)
         self._tokens, self._clock = tokens, clock
+        # The hash of the token and the beginning, by the hash of the cookie.
         self._sessions: dict[str, tuple[str, datetime]] = {}
 
     def __len__(self) -> int:
@@ -362,16 +363,20 @@ class Sessions:
 
     def begin(self, token: Token) -> str:
         """Return a new cookie for a token; one session too many ends the oldest of its own."""
-        cookie, now = secrets.token_urlsafe(32), self._clock()
-        self._sessions = {k: (t, end) for k, (t, end) in self._sessions.items() if end > now}
+        cookie = secrets.token_urlsafe(32)
+        self._sessions = {k: one for k, one in self._sessions.items() if self._lasts(one[1])}
         own = self._list_sessions(token.hash)
         for key in own[: max(0, len(own) + 1 - self.MOST_OF_TOKEN)]:
             del self._sessions[key]
         if len(self._sessions) >= self.MOST:
             ((most, _),) = Counter(t for t, _ in self._sessions.values()).most_common(1)
             del self._sessions[self._list_sessions(most)[0]]
-        self._sessions[hash_token(cookie)] = token.hash, _add_seconds(now, self.seconds)
+        self._sessions[hash_token(cookie)] = token.hash, self._clock()
         return cookie
+
+    def _lasts(self, since: datetime) -> bool:
+        """Return whether a session that began then has not ended."""
+        return (self._clock() - since).total_seconds() < self.seconds
 
     def _list_sessions(self, digest: str) -> list[str]:
         """Return the sessions of a token, the oldest first."""
@@ -379,17 +384,9 @@ class Sessions:
 
     def find(self, cookie: str) -> Token | None:
         """Return the token of a cookie, if both are still valid."""
-        digest, end = self._sessions.get(hash_token(cookie), ("", None))
-        return self._tokens.find_valid(digest) if end is not None and self._clock() < end else None
+        digest, since = self._sessions.get(hash_token(cookie), ("", None))
+        return self._tokens.find_valid(digest) if since and self._lasts(since) else None
 
     def end(self, cookie: str) -> None:
         """Forget a cookie."""
         self._sessions.pop(hash_token(cookie), None)
-
-
-def _add_seconds(now: datetime, seconds: float) -> datetime:
-    """Return a later time, or the last one that there is."""
-    try:
-        return now + timedelta(seconds=seconds)
-    except OverflowError:
-        return datetime.max.replace(tzinfo=UTC)
