@@ -1,12 +1,15 @@
 """What speaks against an answer, as codes and numbers; `sentences` has the words."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grbp.fitting.estimates import subtract
 from grbp.fitting.evidence import Evidence, Ground, disagrees
 from grbp.fitting.standardize import Standardized
 from grbp.theory.posterior import Estimate
+
+ABOUT_GROUPS: Final = ("groups", "uncovered", "pooled")
+"""The objections to taking all groups together."""
 
 
 class Objection(NamedTuple):
@@ -44,7 +47,7 @@ def find_objections(
         if seen.among_groups is not None:
             yield from _object_to_small_group(seen, grounds, threshold, seen.among_groups)
     if grounds and seen.standardized is not None:
-        yield from object_to_pooling(seen, seen.standardized, threshold)
+        yield from _object_to_pooling(seen, seen.standardized, threshold)
     if seen.broken:
         yield from _object_to_assumptions(seen)
     if seen.untried and threshold is not None:
@@ -80,7 +83,7 @@ def _object_to_small_group(
         yield Objection("small group", {"probability": beside})
 
 
-def object_to_pooling(
+def _object_to_pooling(
     seen: Evidence, whole: Standardized, threshold: int | None
 ) -> Iterator[Objection]:
     """Yield groups on another side, and where who finishes depends on the group."""

@@ -4,27 +4,33 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from grbp import __version__
-from grbp._format import begin
+from grbp._format import begin, format_level
+from grbp.figures.canvas import svg_of
 from grbp.figures.fit_cusum import cusum_figure
 from grbp.figures.fit_map import boundary_figure
 from grbp.figures.fit_states import states_figure
 from grbp.figures.fit_ways import ways_figure
 from grbp.fitting.estimates import Proportion
-from grbp.fitting.sentences import ON_PAGES, RESTS_ON, SHORTLY, SUPPORT, say_support_in, say_sure
+from grbp.fitting.sentences import (
+    ON_PAGES,
+    POLICY,
+    RESTS_ON,
+    SHORTLY,
+    SUPPORT,
+    say_support_in,
+    say_sure,
+)
 from grbp.fitting.summary import given_priors
 from grbp.fitting.watch import NO_ORDER
 from grbp.reports.page import (
     MOST_ROWS,
     NO_NUMBER,
     environment,
-    format_level,
     format_share,
-    svg_of,
 )
 
 if TYPE_CHECKING:
     from grbp.fitting.result import Fit, StateRow
-    from grbp.theory.posterior import Estimate
 
 _NOT_POSSIBLE: Final = "not possible with these records"
 
@@ -59,7 +65,9 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
         "states": states_figure,
         "cusum": cusum_figure if fit.cusum is not None else None,
     }
-    ways = [(tell(ON_PAGES[name]), _share_or(way)) for name, way in fit.ways.items()]
+    ways = [
+        (tell(ON_PAGES[name]), format_share(way, _NOT_POSSIBLE)) for name, way in fit.ways.items()
+    ]
     if fit.p_f is not None:
         ways.append((tell("to compare: FINISH wins"), format_share(fit.p_f)))
     moved = any(row.stays or row.jumps for row in fit.by_state)
@@ -114,7 +122,7 @@ def _answer(fit: "Fit") -> str:
     """Say the decision in a few words."""
     words = fit.labels.tell(SHORTLY[fit.decision])
     words = words[0].lower() + words[1:]
-    return f"perhaps {words}" if fit.decision.startswith("threshold") and not fit.firm else words
+    return f"perhaps {words}" if fit.decision in POLICY and not fit.firm else words
 
 
 def _sure(probability: float | None) -> str:
@@ -122,12 +130,6 @@ def _sure(probability: float | None) -> str:
     if probability is None:
         return NO_NUMBER
     return say_sure(probability).replace(" %", "\N{NO-BREAK SPACE}%")
-
-
-def _share_or(share: "Proportion | Estimate | None") -> str:
-    """Write a share with its interval, or that it cannot be had."""
-    told = format_share(share)
-    return _NOT_POSSIBLE if told == NO_NUMBER else told
 
 
 def _worth_of_continuing(fit: "Fit") -> tuple[str, str]:
@@ -170,21 +172,24 @@ def _group_row(name: str, fit: "Fit") -> tuple[str, ...]:
 def _symbol_rows(fit: "Fit") -> Iterator[tuple[str, str, str]]:
     """Yield the numbers under the names that statisticians know them by."""
     tell = fit.labels.tell
-    numbers = {
-        "p_C": ("chance that CONTINUE moves up", fit.p_c),
-        "p_F": ("chance that FINISH wins", fit.p_f),
-        "B(p_C)": ("chance of winning from state 1 by always continuing, if the model holds",
-                   fit.boundary),
-        "general chain": ("the same, with chances of each state's own", fit.ways["general"]),
-        "direct": ("the same, counted", fit.ways["direct"]),
-        "difference": ("p_F less the value of continuing, which decides", fit.difference),
-        "value of threshold 0": ("share of goals, never finishing", fit.value_0),
-        "value of threshold 1": ("share of goals, finishing in state 1 alone", fit.value_1),
-        "gain": ("threshold 1 less threshold 0", fit.gain()),
-    }  # fmt: skip
-    for symbol, (words, share) in numbers.items():
-        if (told := format_share(share)) != NO_NUMBER:
-            yield symbol, words if "p_F" in words or "threshold" in words else tell(words), told
+    numbers = [
+        ("p_C", tell("chance that CONTINUE moves up"), fit.p_c),
+        ("p_F", tell("chance that FINISH wins"), fit.p_f),
+        (
+            "B(p_C)",
+            tell("chance of winning from state 1 by always continuing, if the model holds"),
+            fit.boundary,
+        ),
+        ("general chain", "the same, with chances of each state's own", fit.ways["general"]),
+        ("direct", "the same, counted", fit.ways["direct"]),
+        ("difference", "p_F less the value of continuing, which decides", fit.difference),
+        ("value of threshold 0", tell("share of goals, never finishing"), fit.value_0),
+        ("value of threshold 1", tell("share of goals, finishing in state 1 alone"), fit.value_1),
+        ("gain", "threshold 1 less threshold 0", fit.threshold_gain),
+    ]
+    for symbol, words, share in numbers:
+        if told := format_share(share, ""):
+            yield symbol, words, told
     if fit.probabilities is not None and all(_tries_in_1(fit)):
         yield (
             "P(threshold 1)",
