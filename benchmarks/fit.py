@@ -27,11 +27,10 @@ from fit_tables import (
     shares,
     table_of,
 )
-from grbp.fitting import assumptions
 from grbp.fitting.assumptions import assumption_tests
+from grbp.fitting.direct_value import direct_value
 from grbp.fitting.fit import fit_records
 from grbp.fitting.transitions import Transitions
-from grbp.fitting.value_estimators import direct_value
 from grbp.records.clean import Records
 from grbp.records.reading import read_records
 from measure import Effort, say
@@ -55,14 +54,14 @@ LEGEND = (
 )
 
 SHORT = {
-    assumptions.SAME_BY_STATE: "states",
-    assumptions.TREND_BY_STATE: "trend",
-    assumptions.NO_MEMORY: "memory",
-    assumptions.CASES_ALIKE: "cases",
-    assumptions.NO_DRIFT: "drift",
-    assumptions.NO_SHIFT: "shift",
-    assumptions.NO_DRIFT_F: "drift, F",
-    assumptions.SAME_F_BY_STATE: "F, states",
+    "p_c by state": "states",
+    "p_c trend over states": "trend",
+    "memory": "memory",
+    "cases alike": "cases",
+    "p_c drift": "drift",
+    "p_c shift": "shift",
+    "p_f drift": "drift, F",
+    "p_f by state": "F, states",
 }
 
 FAMILY = "family"
@@ -271,7 +270,7 @@ def steered(
 def tests_of(setting: Setting, kind: str, size: float | None, seed: int) -> Mapping[str, bool]:
     """Says which tests reject."""
     made = assumption_tests(Transitions(table_of(setting, seed, kind, size=size)))
-    answer = {SHORT[one.assumption]: one.p < 0.05 for one in made if one.p is not None}
+    answer = {SHORT[one.name]: one.p < 0.05 for one in made if one.p is not None}
     answer[FAMILY] = any(one.p_holm is not None and one.p_holm < 0.05 for one in made)
     return answer
 

@@ -21,10 +21,9 @@ from fit_tables import (
     shares,
 )
 from grbp.fitting.assumptions import assumption_tests
-from grbp.fitting.dependence import with_dependence
+from grbp.fitting.direct_value import direct_value
 from grbp.fitting.fit import fit_records
 from grbp.fitting.transitions import Transitions
-from grbp.fitting.value_estimators import direct_value
 from grbp.records.reading import read_records
 from measure import Effort, say
 
@@ -196,9 +195,10 @@ def case_of(setting: Setting, amount: float, truth: float, seed: int) -> Mapping
         "cases", setting.goal, setting.p_c, setting.p_f, setting.cases, seed, size=amount
     )
     moves = Transitions(read_records(table, setting.goal))
-    up, down = int(moves.ups.sum()), int(moves.downs.sum())
-    won, lost = int(moves.wins.sum()), int(moves.losses.sum())
-    p_c = with_dependence(grbp.Proportion(up, up + down), moves, assumption_tests(moves))
+    (up, down), (won, lost) = moves.split(moves.stepped), moves.split(moves.finished)
+    (alike,) = (test for test in assumption_tests(moves) if test.name == "cases alike")
+    effective = moves.steps.effective_tries() if alike.rejected_at(0.95) else None
+    p_c = grbp.Proportion(up, up + down, effective=effective)
     gap = grbp.Posterior(setting.goal, *p_c.counts, won, lost).difference()
     even = setting.p_f - grbp.boundary(setting.goal, truth)
     answer = {

@@ -47,9 +47,9 @@ from grbp.figures import (
     save_league as save_league,
     transition_figure as transition_figure,
 )
-from grbp.fitting.assumptions import AssumptionTest as AssumptionTest
 from grbp.fitting.estimates import Proportion as Proportion
 from grbp.fitting.fit import fit as fit
+from grbp.fitting.model_tests import AssumptionTest as AssumptionTest
 from grbp.fitting.result import Fit as Fit, StateRow as StateRow
 from grbp.fitting.watch import (
     Alarm as Alarm,

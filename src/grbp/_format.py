@@ -10,6 +10,12 @@ def begin(text: str) -> str:
     return text if text.startswith("p_") else text[:1].upper() + text[1:]
 
 
+def go_on(sentence: str) -> str:
+    """Let a sentence go on after a word; names keep their letters."""
+    first = sentence.split(maxsplit=1)[0]
+    return sentence if first.isupper() or "_" in first else sentence[0].lower() + sentence[1:]
+
+
 def percent(share: float) -> str:
     """Write a share in percent; what is not quite none or all does not read as if it were."""
     if 0.0 < share < 0.0005:
@@ -40,6 +46,11 @@ def format_interval(estimate: float, low: float, high: float) -> str:
     form = f".{decimals}f" if abs(high) >= 5e-4 or low < 0.0 else ".2g"
     said = [f"{100.0 * number:{form}}" for number in (estimate, low, high)]
     return "{} % ({} to {} %)".format(*said).replace("-", "\N{MINUS SIGN}").replace(" %", "\xa0%")
+
+
+def format_level(level: float, digits: int = 4) -> str:
+    """Write the level of an interval: "95 %"."""
+    return f"{100.0 * level:.{digits}g} %"
 
 
 def join_words(words: Iterable[str], last: str = "and", most: int = 0) -> str:

@@ -10,15 +10,9 @@ from optional import optional
 from paths import records_of
 from scipy import stats
 
-from grbp.fitting import assumptions
-from grbp.fitting.assumptions import (
-    AssumptionTest,
-    _compare_shares,
-    assumption_tests,
-    fisher,
-    holm,
-)
+from grbp.fitting.assumptions import assumption_tests, holm, shift_limit
 from grbp.fitting.fit import fit_records
+from grbp.fitting.model_tests import AssumptionTest, compare_shares, fisher
 from grbp.fitting.transitions import Transitions
 from grbp.records.clean import Records
 from grbp.records.examples import example_records
@@ -42,7 +36,7 @@ def moves(request: pytest.FixtureRequest) -> Transitions:
 
 
 def made(moves: Transitions) -> dict[str, AssumptionTest]:
-    return {test.assumption: test for test in assumption_tests(moves)}
+    return {test.name: test for test in assumption_tests(moves)}
 
 
 def same(test: AssumptionTest, statistic: float, p: float) -> None:
@@ -53,7 +47,7 @@ def same(test: AssumptionTest, statistic: float, p: float) -> None:
 def test_states_are_compared_as_scipy_does(moves: Transitions) -> None:
     table = np.column_stack((moves.ups, moves.downs))
     chi2, p, _, _ = stats.chi2_contingency(table, correction=False)
-    same(made(moves)[assumptions.SAME_BY_STATE], chi2, p)
+    same(made(moves)["p_c by state"], chi2, p)
 
 
 @pytest.mark.soak
@@ -62,7 +56,7 @@ def test_the_trend_over_states_is_that_of_statsmodels(moves: Transitions) -> Non
     steps = moves.steps
     null = sm.GLM(steps.up, np.ones(len(steps.up)), family=sm.families.Binomial()).fit()
     chi2, p = null.score_test(exog_extra=steps.state.astype(float)[:, None])
-    same(made(moves)[assumptions.TREND_BY_STATE], float(np.squeeze(chi2)), float(np.squeeze(p)))
+    same(made(moves)["p_c trend over states"], float(np.squeeze(chi2)), float(np.squeeze(p)))
 
 
 @pytest.mark.soak
@@ -80,8 +74,8 @@ def test_memory_is_that_of_statsmodels(moves: Transitions) -> None:
         warnings.simplefilter("ignore")
         theirs = tables_of.StratifiedTable(np.stack(tables, axis=2))
         answer = theirs.test_null_odds(correction=False)
-        same(made(moves)[assumptions.NO_MEMORY], answer.statistic, answer.pvalue)
-        effect = made(moves)[assumptions.NO_MEMORY].effect
+        same(made(moves)["memory"], answer.statistic, answer.pvalue)
+        effect = made(moves)["memory"].effect
         assert effect == pytest.approx(theirs.oddsratio_pooled)
 
 
@@ -96,7 +90,7 @@ def test_likeness_of_cases_is_the_score_test_of_statsmodels(moves: Transitions) 
         if steps.case[k] == steps.case[k - 1]:
             past[k] = past[k - 1] + steps.up[k - 1] - null.fittedvalues[k - 1]
     chi2, p = null.score_test(exog_extra=past[:, None])
-    ours = made(moves)[assumptions.CASES_ALIKE]
+    ours = made(moves)["cases alike"]
     assert ours.statistic is not None
     assert ours.statistic**2 == pytest.approx(float(np.squeeze(chi2)), rel=1e-3)
     one_sided = float(np.squeeze(p)) / 2
@@ -113,7 +107,7 @@ def test_drift_is_the_clustered_score_test_of_statsmodels(moves: Transitions) ->
     whole = sm.GEE(steps.up, np.hstack((dummies, order)), groups=steps.case, family=family)
     null = sm.GEE(steps.up, dummies, groups=steps.case, family=family).fit()
     answer = whole.compare_score_test(null)
-    ours = made(moves)[assumptions.NO_DRIFT]
+    ours = made(moves)["p_c drift"]
     assert ours.statistic is not None
     assert ours.statistic**2 == pytest.approx(answer["statistic"], rel=1e-3)
     assert ours.p == pytest.approx(answer["p-value"], rel=1e-3)
@@ -127,13 +121,13 @@ def test_a_drift_of_p_f_is_the_score_test_of_statsmodels(moves: Transitions) -> 
     order = moves.records.case[rows] / (moves.records.cases - 1)
     null = sm.GLM(won, np.ones(len(won)), family=sm.families.Binomial()).fit()
     chi2, p = null.score_test(exog_extra=order[:, None])
-    same(made(moves)[assumptions.NO_DRIFT_F], float(np.squeeze(chi2)), float(np.squeeze(p)))
+    same(made(moves)["p_f drift"], float(np.squeeze(chi2)), float(np.squeeze(p)))
 
 
 def test_a_drift_of_p_f_is_the_trend_test_of_cochran_and_armitage() -> None:
     outcomes = "01001011011101111"
     paths = [f"1f{'3' if won == '1' else '0'}" for won in outcomes]
-    test = made(Transitions(records_of(paths, 3)))[assumptions.NO_DRIFT_F]
+    test = made(Transitions(records_of(paths, 3)))["p_f drift"]
     won, order = np.array([int(one) for one in outcomes]), np.arange(len(outcomes))
     mean = won.mean()
     score, spread = (order * (won - mean)).sum(), ((order - order.mean()) ** 2).sum()
@@ -147,7 +141,7 @@ def test_shares_of_finish_are_compared_as_scipy_does() -> None:
     moves = moves_of("model", cases=400, goal=4, finish=[0.3, 0.3, 0.3], seed=5)
     table = np.column_stack((moves.wins, moves.losses))
     chi2, p, _, _ = stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
-    test = made(moves)[assumptions.SAME_F_BY_STATE]
+    test = made(moves)["p_f by state"]
     assert test.test == "likelihood ratio"
     same(test, chi2, p)
 
@@ -174,7 +168,7 @@ def test_fisher_of_three_rows_counts_all_tables() -> None:
 
 def test_a_few_tries_of_finish_are_compared_exactly() -> None:
     moves = moves_of("model", cases=12, goal=3, finish=[0.5, 0.5], seed=1)
-    test = made(moves)[assumptions.SAME_F_BY_STATE]
+    test = made(moves)["p_f by state"]
     table = np.column_stack((moves.wins, moves.losses))
     assert test.test == "Fisher"
     assert test.statistic is None
@@ -196,7 +190,7 @@ def test_holm_is_that_of_statsmodels() -> None:
 def test_under_threshold_1_at_goal_4_memory_cannot_be_tested() -> None:
     """The state fixes the previous move there: 3 is entered from 2 and 2 from 3."""
     moves = moves_of("model", cases=500, goal=4, finish=1.0, seed=2)
-    test = made(moves)[assumptions.NO_MEMORY]
+    test = made(moves)["memory"]
     assert not test.possible
     assert test.p is None
     assert test.why
@@ -206,12 +200,9 @@ def test_aggregated_rows_leave_out_what_needs_cases() -> None:
     records = aggregated([(1, "c", 0, 30), (1, "c", 2, 20), (2, "c", 1, 25), (2, "c", 3, 45)], 3)
     tests = made(Transitions(records))
     impossible = {name for name, test in tests.items() if not test.possible}
-    assert impossible >= {
-        assumptions.NO_MEMORY, assumptions.CASES_ALIKE, assumptions.NO_DRIFT,
-        assumptions.NO_DRIFT_F,
-    }  # fmt: skip
+    assert impossible >= {"memory", "cases alike", "p_c drift", "p_f drift"}
     chi2, p, _, _ = stats.chi2_contingency([[20, 30], [45, 25]], correction=False)
-    same(tests[assumptions.SAME_BY_STATE], chi2, p)
+    same(tests["p_c by state"], chi2, p)
 
 
 def test_staying_and_jumping_are_no_previous_moves() -> None:
@@ -238,7 +229,7 @@ def test_many_small_groups_that_are_alike_are_not_taken_for_different() -> None:
     found = 0
     for _ in range(400):
         won = random.binomial(3, 0.3, 50)
-        test = _compare_shares("", won, 3 - won, "")
+        test = compare_shares(won, 3 - won, "")
         assert test.test == "Pearson"
         table = np.array([won, 3 - won])
         assert test.statistic == pytest.approx(stats.chi2_contingency(table).statistic)
@@ -250,7 +241,7 @@ def test_many_small_groups_that_are_alike_are_not_taken_for_different() -> None:
 def test_one_past_for_all_leaves_nothing_to_compare(times: int) -> None:
     """Every move from state 2 follows one up, and what rounding leaves of that is no difference."""
     paths = ["1c2c3", "1c2c3", "1c2c1f0", "1c0"] * times
-    test = made(Transitions(records_of(paths, 3)))[assumptions.CASES_ALIKE]
+    test = made(Transitions(records_of(paths, 3)))["cases alike"]
     assert not test.possible
     assert test.p is None
 
@@ -259,13 +250,13 @@ def test_one_past_for_all_leaves_nothing_to_compare(times: int) -> None:
 def test_one_case_has_no_drift(which: int) -> None:
     """All moves are of one case, wherever it stands in the order, so there is no trend."""
     paths = ["1c2c1c2c1c2c3" if case == which else "1f0" for case in range(12)]
-    assert not made(Transitions(records_of(paths, 3)))[assumptions.NO_DRIFT].possible
+    assert not made(Transitions(records_of(paths, 3)))["p_c drift"].possible
 
 
 def test_likeness_of_cases_is_asked_on_one_side() -> None:
     """Cases that did well and then badly are no sign of cases that differ."""
     turning = Transitions(records_of(["2c3c2c1f0", "2c1c2c3f4"] * 20, 4))
-    test = made(turning)[assumptions.CASES_ALIKE]
+    test = made(turning)["cases alike"]
     assert test.statistic is not None
     assert test.statistic < -2.0
     assert test.p is not None
@@ -277,11 +268,11 @@ def test_the_spread_between_states_is_what_is_beyond_chance() -> None:
     """With many moves, it is the standard deviation of the shares themselves."""
     rows = aggregated([(1, "c", 2, 30_000), (1, "c", 0, 70_000), (2, "c", 3, 70_000),
                        (2, "c", 1, 30_000)], 3)  # fmt: skip
-    test = made(Transitions(rows))[assumptions.SAME_BY_STATE]
+    test = made(Transitions(rows))["p_c by state"]
     # The shares are .3 and .7, whose unbiased variance is .4 ** 2 / 2.
     assert test.effect == pytest.approx(math.sqrt(0.08), rel=1e-3)
     alike = aggregated([(1, "c", 2, 50), (1, "c", 0, 50), (2, "c", 3, 49), (2, "c", 1, 51)], 3)
-    assert made(Transitions(alike))[assumptions.SAME_BY_STATE].effect == 0.0
+    assert made(Transitions(alike))["p_c by state"].effect == 0.0
 
 
 def test_a_row_that_counts_n_is_n_rows() -> None:
@@ -296,22 +287,22 @@ def test_a_row_that_counts_n_is_n_rows() -> None:
     assert other.pop("rows") == sum(times)
     assert one == other
     at_random = one["tests"][-1]
-    assert at_random["assumption"] == assumptions.AT_RANDOM
+    assert at_random["assumption"] == "open cases are like the others"
     assert at_random["changes_answer"]
 
 
 def test_without_cases_nobody_says_what_a_drift_would_change() -> None:
     rows = aggregated([(1, "c", 2, 20), (1, "c", 0, 30), (2, "c", 3, 25), (2, "c", 1, 45),
                        (1, "f", 3, 5), (1, "f", 0, 5)], 3)  # fmt: skip
-    tests = {test.assumption: test for test in fit_records(rows).tests}
-    for name in (assumptions.NO_DRIFT, assumptions.NO_DRIFT_F, assumptions.NO_MEMORY):
+    tests = {test.name: test for test in fit_records(rows).tests}
+    for name in ("p_c drift", "p_f drift", "memory"):
         assert not tests[name].possible
         assert tests[name].changes_answer is None
-    assert tests[assumptions.SAME_BY_STATE].changes_answer is not None
+    assert tests["p_c by state"].changes_answer is not None
 
 
 def test_the_chance_of_a_statistic_is_that_of_its_degrees_of_freedom(moves: Transitions) -> None:
-    of_one = {assumptions.TREND_BY_STATE, assumptions.NO_MEMORY, assumptions.NO_DRIFT_F}
+    of_one = {"p_c trend over states", "memory", "p_f drift"}
     for name, test in made(moves).items():
         if test.df is not None:
             assert test.p == pytest.approx(stats.chi2.sf(test.statistic, test.df), rel=1e-6), name
@@ -321,17 +312,17 @@ def test_the_chance_of_a_statistic_is_that_of_its_degrees_of_freedom(moves: Tran
 def test_memory_is_measured_by_the_odds_of_mantel_and_haenszel() -> None:
     """Only state 2 is entered from both sides here: 3 of 4 go up after up, 2 of 4 after down."""
     paths = ["1c2c3f4"] * 3 + ["1c2c1f0"] + ["3c2c3f4"] * 2 + ["3c2c1f0"] * 2
-    test = made(Transitions(records_of(paths, 4)))[assumptions.NO_MEMORY]
+    test = made(Transitions(records_of(paths, 4)))["memory"]
     assert test.effect == pytest.approx((3 / 1) / (2 / 2))
 
 
 @pytest.mark.parametrize(("level", "limit"), [(0.5, 0.8275736), (0.95, 1.3580986)])
 def test_alone_a_shift_is_judged_by_the_quantile_of_kolmogorov(level: float, limit: float) -> None:
-    assert assumptions.shift_limit([], level) == pytest.approx(limit, rel=1e-6)
+    assert shift_limit([], level) == pytest.approx(limit, rel=1e-6)
     assert limit == pytest.approx(stats.kstwobign.ppf(level), rel=1e-6)
 
 
 def test_two_cases_are_enough_for_a_sum_over_cases() -> None:
-    total = assumptions.sum_over_cases(Transitions(records_of(["1c2", "1c0"], 3)))
+    total = Transitions(records_of(["1c2", "1c0"], 3)).sum_over_cases
     assert total is not None
     np.testing.assert_allclose(np.abs(total), [0.5**0.5, 0.0], atol=1e-12)

@@ -1,6 +1,7 @@
 """From estimates to a decision: when there is one, and what the sentence says."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ from scipy import stats
 
 from grbp import Estimate, Posterior, Proportion, boundary
 from grbp._format import percent
-from grbp.fitting.assumptions import NO_DRIFT, SAME_BY_STATE, AssumptionTest
-from grbp.fitting.decide import decide
-from grbp.fitting.evidence import Evidence
-from grbp.fitting.grounds import are_apart, average, find_ways_that_stand
+from grbp.fitting import decide as deciding
+from grbp.fitting.estimates import are_apart, average
+from grbp.fitting.evidence import Decision, Evidence
+from grbp.fitting.model_tests import AssumptionTest
+from grbp.fitting.sentences import write_decision
 from grbp.fitting.statewise import StatewiseChain
 
 WAYS = ("boundary", "general", "direct")
@@ -26,15 +28,21 @@ def evidence(
     even = None
     if p_c.estimate is not None:
         even = Estimate(*(boundary(4, p) for p in (p_c.estimate, *p_c.interval)))
-    ways = dict.fromkeys(WAYS, even)
-    seen = Evidence(4, 0.95, 100, p_c, p_f, ways, None, (), Posterior(4, up, down, won, lost))
-    return seen._replace(**other)
+    numbers: dict[str, Any] = {
+        "goal": 4, "level": 0.95, "goals": 100, "p_c": p_c, "p_f": p_f, "chain": None, "tests": (),
+        "ways": dict.fromkeys(WAYS, even), "posterior": Posterior(4, up, down, won, lost),
+    }  # fmt: skip
+    return Evidence(**numbers | other)
+
+
+def decide(seen: Evidence) -> Decision:
+    """Decide, and say so."""
+    return write_decision(seen, deciding.decide(seen))
 
 
 def with_ways(seen: Evidence, **ways: Estimate | None) -> Evidence:
     """Return the evidence with other ways to value state 1."""
-    all_ways = {**seen.ways, **ways}
-    return seen._replace(ways=all_ways, stand=find_ways_that_stand(all_ways))
+    return replace(seen, ways={**seen.ways, **ways})
 
 
 def test_a_sure_decision_is_firm() -> None:
@@ -103,7 +111,7 @@ def test_a_treatment_that_works_is_not_turned_down_by_a_model_that_is_rejected()
     """FINISH wins in 60 of 100, more than the 50 % that continuing does, and less than B."""
     ways = {"direct": Estimate(0.43, 0.4, 0.46), "general": Estimate(0.44, 0.41, 0.47)}
     seen = with_ways(evidence(won=60, lost=40), boundary=REJECTED, **ways)
-    assert seen.stand == ("direct", "general")
+    assert seen.trusted == ("direct", "general")
     answer = decide(seen)
     assert (answer.decision, answer.firm, answer.way) == ("threshold-1", True, "direct")
     assert answer.sentence.startswith("Finish in state 1")
@@ -116,7 +124,7 @@ def test_a_treatment_that_works_is_not_turned_down_by_a_model_that_is_rejected()
 def test_the_least_sure_way_says_how_sure_it_is() -> None:
     far, near = Estimate(0.3, 0.28, 0.32), Estimate(0.52, 0.45, 0.59)
     both = with_ways(evidence(won=60, lost=40), boundary=REJECTED, direct=far, general=near)
-    assert both.stand == ("direct",)  # what was seen judges the chain
+    assert both.trusted == ("direct",)  # what was seen judges the chain
     alone = [
         decide(with_ways(evidence(won=60, lost=40), boundary=REJECTED, direct=way, general=None))
         for way in (far, near)
@@ -144,7 +152,7 @@ def test_where_the_model_is_rejected_the_probability_is_that_of_two_normal_laws(
 def test_a_way_that_was_seen_clears_the_model_of_what_the_chain_says() -> None:
     """Momentum misleads the chain state by state; B(p_C) and what was seen agree."""
     seen = with_ways(evidence(), general=Estimate(0.05, 0.03, 0.07))
-    assert seen.stand == ("boundary",)
+    assert seen.trusted == ("boundary",)
     assert decide(seen).sentence == decide(evidence()).sentence
 
 
@@ -204,14 +212,14 @@ def test_only_the_sides_that_face_each_other_tell_whether_estimates_are_apart() 
 
 
 def test_a_broken_assumption_that_matters_takes_the_firmness() -> None:
-    broken = AssumptionTest(NO_DRIFT, "", 5.0, 1e-6, 1e-5, changes_answer=True)
+    broken = AssumptionTest(name="p_c drift", p_holm=1e-5, changes_answer=True)
     answer = decide(evidence(tests=(broken,)))
     assert answer.decision == "threshold-1"
     assert "But p_C drifts from case to case, which the model rules out" in answer.sentence
     assert answer.doubts == (answer.doubts[0],)
     assert answer.doubts[0].startswith("p_C drifts from case to case")
     assert not answer.firm
-    harmless = AssumptionTest(NO_DRIFT, "", 5.0, 1e-6, 1e-5, changes_answer=False)
+    harmless = AssumptionTest(name="p_c drift", p_holm=1e-5, changes_answer=False)
     assert decide(evidence(tests=(harmless,))).sentence == decide(evidence()).sentence
 
 
@@ -223,7 +231,7 @@ def chain(threshold: tuple[float, float], finish: Sequence[float]) -> StatewiseC
     )
 
 
-FAILED = AssumptionTest(SAME_BY_STATE, "", 50.0, 1e-9, 1e-8, changes_answer=True)
+FAILED = AssumptionTest(name="p_c by state", p_holm=1e-8, changes_answer=True)
 
 
 def test_states_that_differ_are_decided_one_by_one() -> None:
@@ -252,13 +260,13 @@ def test_states_that_disagree_take_the_firmness_of_never() -> None:
     """No test of the states rejects, but in state 3 the records are sure of FINISH."""
     never = evidence(won=20, lost=180)
     assert decide(never).firm
-    answer = decide(never._replace(chain=chain((0.01, 0.0), (0.02, np.nan, 0.99))))
+    answer = decide(replace(never, chain=chain((0.01, 0.0), (0.02, np.nan, 0.99))))
     assert answer.decision == "threshold-0"
     assert not answer.firm
     said = "support: finish in 3, continue in 1; in 2 one of the two was never tried."
     assert said in answer.sentence
     assert said in answer.doubts[0]
-    agrees = decide(never._replace(chain=chain((0.99, 0.0), (0.02, 0.5, 0.01))))
+    agrees = decide(replace(never, chain=chain((0.99, 0.0), (0.02, 0.5, 0.01))))
     assert agrees.firm
     assert agrees.doubts == ()
 

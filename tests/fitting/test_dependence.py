@@ -7,7 +7,6 @@ import pytest
 from optional import optional
 
 import grbp
-from grbp.fitting.dependence import effective_tries
 from grbp.fitting.fit import fit_records
 from grbp.fitting.transitions import Transitions
 from grbp.records.reading import read_records
@@ -29,20 +28,20 @@ def test_the_variance_is_that_of_a_regression_clustered_by_case(kind: str) -> No
     )
     cases, share = len(set(steps.case.tolist())), steps.up.mean()
     worth = share * (1.0 - share) / fitted.bse[0] ** 2 * (cases - 3) / (cases - 1)
-    assert effective_tries(moves) == pytest.approx(min(worth, len(steps.up)), rel=1e-9)
+    assert moves.steps.effective_tries() == pytest.approx(min(worth, len(steps.up)), rel=1e-9)
 
 
 def test_the_variance_is_that_of_drawing_cases_again() -> None:
     moves = drawn("cases", 400, 2, goal=8)
     steps = moves.steps
-    ups = steps.sum_by_case(steps.up, moves.records.cases)
-    tries = steps.sum_by_case(np.ones(len(steps.up)), moves.records.cases)
+    ups = steps.sum_by_case(steps.up)
+    tries = steps.sum_by_case(np.ones(len(steps.up)))
     random = np.random.default_rng(0)
     again = random.integers(0, len(ups), (2000, len(ups)))
     spread = float((ups[again].sum(axis=1) / tries[again].sum(axis=1)).var())
     share = float(steps.up.mean())
-    assert effective_tries(moves) == pytest.approx(share * (1.0 - share) / spread, rel=0.1)
-    assert effective_tries(moves) < 0.8 * len(steps.up)
+    assert moves.steps.effective_tries() == pytest.approx(share * (1.0 - share) / spread, rel=0.1)
+    assert moves.steps.effective_tries() < 0.8 * len(steps.up)
 
 
 def test_it_is_never_more_than_there_are() -> None:
@@ -50,7 +49,7 @@ def test_it_is_never_more_than_there_are() -> None:
         for cases in (1, 2, 3, 5, 40):
             moves = drawn("model", cases, seed)
             if len(moves.steps.up):
-                assert 0.0 <= effective_tries(moves) <= len(moves.steps.up)
+                assert 0.0 <= moves.steps.effective_tries() <= len(moves.steps.up)
 
 
 def test_where_cases_differ_all_that_rests_on_p_c_is_less_sure() -> None:
@@ -100,7 +99,7 @@ def test_the_interval_by_case_holds() -> None:
     for seed in range(60):
         table = grbp.example_records("cases", 10, 0.5, cases=100, seed=seed, size=1.0, finish=0.0)
         moves = Transitions(read_records(table, 10))
-        share, effective = float(moves.steps.up.mean()), effective_tries(moves)
+        share, effective = float(moves.steps.up.mean()), moves.steps.effective_tries()
         low, high = grbp.wilson(share * effective, effective)
         held += low <= 0.5 <= high
         low, high = grbp.wilson(moves.steps.up.sum(), len(moves.steps.up))

@@ -19,7 +19,6 @@ from paths import columns_of, records_of
 from scipy import stats
 
 import grbp
-from grbp.fitting import assumptions
 from grbp.fitting.statewise import draw_shares, solve_statewise
 from grbp.fitting.transitions import Transitions
 
@@ -230,7 +229,7 @@ def test_open_cases_are_used_as_far_as_they_go_and_bounded() -> None:
     assert fit.pending is not None
     lost, won = fit.pending
     assert won - lost == pytest.approx(sum(fit.open) / fit.cases)
-    at_random = next(test for test in fit.tests if test.assumption == assumptions.AT_RANDOM)
+    at_random = next(test for test in fit.tests if test.name == "open cases")
     assert not at_random.possible
     assert at_random.changes_answer is not None
 
@@ -239,25 +238,25 @@ def test_what_is_pending_can_turn_the_answer_round() -> None:
     paths = ["2c3c4", "2c1c0", "3c4", "1c2c1c0", "1f4", "1f4", "1f0"] * 4 + ["1f"] * 40
     fit = grbp.fit(columns_of(paths), goal=4)
     assert fit.open.empty_next == 40
-    at_random = next(test for test in fit.tests if test.assumption == assumptions.AT_RANDOM)
+    at_random = next(test for test in fit.tests if test.name == "open cases")
     assert at_random.changes_answer
 
 
 @pytest.mark.parametrize(
     ("kind", "size", "assumption"),
     [
-        ("state", 1.5, assumptions.TREND_BY_STATE),
-        ("memory", 0.6, assumptions.NO_MEMORY),
-        ("cases", 1.5, assumptions.CASES_ALIKE),
-        ("drift", 1.5, assumptions.NO_DRIFT),
-        ("finish-by-state", 2.5, assumptions.SAME_F_BY_STATE),
+        ("state", 1.5, "p_c trend over states"),
+        ("memory", 0.6, "memory"),
+        ("cases", 1.5, "cases alike"),
+        ("drift", 1.5, "p_c drift"),
+        ("finish-by-state", 2.5, "p_f by state"),
     ],
 )
 def test_a_table_that_breaks_an_assumption_is_found_out(
     kind: str, size: float, assumption: str
 ) -> None:
     fit = fitted(kind, cases=600, seed=5, size=size)
-    by_name = {test.assumption: test for test in fit.tests}
+    by_name = {test.name: test for test in fit.tests}
     p = by_name[assumption].p_holm
     assert p is not None
     assert p < 0.01
@@ -266,14 +265,14 @@ def test_a_table_that_breaks_an_assumption_is_found_out(
 
 def test_groups_that_differ_are_found_out_and_answered_for() -> None:
     fit = fitted("groups", cases=800, seed=3, size=2.0, group="site")
-    by_name = {test.assumption: test for test in fit.tests}
-    assert by_name[assumptions.SAME_C_BY_GROUP].p_holm < 1e-6  # type: ignore[operator]
-    assert by_name[assumptions.SAME_C_BY_GROUP].changes_answer
+    by_name = {test.name: test for test in fit.tests}
+    assert by_name["p_c by group"].p_holm < 1e-6  # type: ignore[operator]
+    assert by_name["p_c by group"].changes_answer
     assert fit.by_group["north"].decision == "threshold-1"
     assert fit.by_group["south"].decision == "threshold-0"
     assert sum(one.cases for one in fit.by_group.values()) == fit.cases
     # A part has no groups of its own to be compared.
-    assert assumptions.SAME_C_BY_GROUP not in {t.assumption for t in fit.by_group["north"].tests}
+    assert "p_c by group" not in {t.name for t in fit.by_group["north"].tests}
 
 
 def test_a_late_change_that_turns_the_answer_round_takes_its_firmness() -> None:
@@ -282,7 +281,7 @@ def test_a_late_change_that_turns_the_answer_round_takes_its_firmness() -> None:
     late = grbp.example_records(goal=4, p_c=0.68, p_f=0.3, cases=400, seed=2)
     table = {name: np.append(early[name], late[name] + 600 * (name == "case")) for name in early}
     fit = grbp.fit(table, goal=4)
-    drift = next(test for test in fit.tests if test.assumption == assumptions.NO_DRIFT)
+    drift = next(test for test in fit.tests if test.name == "p_c drift")
     assert drift.p_holm is not None
     assert drift.p_holm < 1e-6
     assert drift.changes_answer
@@ -422,7 +421,7 @@ def test_the_p_f_of_state_1_is_what_counts_where_states_differ(
     paths = ["1c0", "1c2c1c0", "2c3c2c1c0", "2c3c4"] * 20
     paths += ["1f4"] * first + ["1f0"] * (20 - first) + ["2f4"] * second + ["2f0"] * (20 - second)
     fit = grbp.fit(columns_of(paths), goal=4)
-    test = next(test for test in fit.tests if test.assumption == assumptions.SAME_F_BY_STATE)
+    test = next(test for test in fit.tests if test.name == "p_f by state")
     assert fit.boundary is not None
     assert fit.p_f is not None
     assert fit.p_f.successes / fit.p_f.tries > fit.boundary.estimate

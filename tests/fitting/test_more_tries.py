@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from grbp import Posterior, Proportion, boundary
-from grbp.fitting.more_tries import Need, boundary_variance, find_need, say_need
+from grbp.fitting.decide import Need, boundary_variance, find_tries
+from grbp.fitting.sentences import say_need
 
 LEVEL = 0.95
 
@@ -14,7 +15,7 @@ LEVEL = 0.95
 def need_of(goal: int, up: int, down: int, won: int, lost: int, level: float = LEVEL) -> Need:
     c, f = Proportion(up, up + down), Proportion(won, won + lost)
     assert c.estimate is not None
-    return find_need(f, boundary(goal, c.estimate), boundary_variance(goal, c), level)
+    return find_tries(f, boundary(goal, c.estimate), boundary_variance(goal, c), level)
 
 
 def sure(goal: int, *counts: float) -> float:
@@ -70,7 +71,7 @@ def test_twenty_times_the_tries_are_the_most_that_are_asked_of_finish_alone() ->
     z = 1.6448536269514722
     for times in (19.5, 20.5, 30.0):
         distance = z * math.sqrt(0.3 * 0.7 / (40 * (times + 1.0)))
-        need = find_need(f, 0.3 - distance, 0.0, LEVEL)
+        need = find_tries(f, 0.3 - distance, 0.0, LEVEL)
         assert need.times == pytest.approx(times + 1.0)
         if times < 20.0:
             assert need.tries == pytest.approx(40 * times, abs=1)

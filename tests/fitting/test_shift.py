@@ -9,8 +9,8 @@ from hypothesis import assume, given, strategies as st
 from scipy import special
 
 import grbp
-from grbp.fitting import assumptions
-from grbp.fitting.assumptions import AssumptionTest, holm
+from grbp.fitting.assumptions import holm, shift_limit
+from grbp.fitting.model_tests import AssumptionTest
 from grbp.numerics.special import kolmogorov_tail
 
 
@@ -38,13 +38,13 @@ def there_and_back(cases: int, size: float) -> dict[str, Any]:
 
 def test_a_change_that_a_trend_does_not_show_is_found_as_a_shift() -> None:
     fit = grbp.fit(there_and_back(400, 0.15), goal=4)
-    found = {test.assumption: test for test in fit.tests}
-    assert not found[assumptions.NO_DRIFT].rejected_at(0.95)
-    assert found[assumptions.NO_SHIFT].rejected_at(0.95)
+    found = {test.name: test for test in fit.tests}
+    assert not found["p_c drift"].rejected_at(0.95)
+    assert found["p_c shift"].rejected_at(0.95)
     # The largest sum is at one of the two changes, and has the sign of that change.
-    effect = found[assumptions.NO_SHIFT].effect
+    effect = found["p_c shift"].effect
     assert effect is not None
-    place = int(re.findall(r"case ([0-9]+)", found[assumptions.NO_SHIFT].effect_is)[0])
+    place = int(re.findall(r"case ([0-9]+)", found["p_c shift"].effect_is)[0])
     assert min(abs(place - 100), abs(place - 300)) < 20
     assert (effect > 0.0) == (place < 200)
 
@@ -53,7 +53,7 @@ def test_a_change_that_a_trend_does_not_show_is_found_as_a_shift() -> None:
 @pytest.mark.parametrize("size", [0.0, 0.06, 0.1, 0.2])
 def test_the_sum_leaves_its_limits_just_where_its_test_rejects(size: float, level: float) -> None:
     fit = grbp.fit(there_and_back(200, size), goal=4, level=level)
-    (shift,) = (test for test in fit.tests if test.assumption == assumptions.NO_SHIFT)
+    (shift,) = (test for test in fit.tests if test.name == "p_c shift")
     assert fit.cusum is not None
     assert fit.cusum.y[-1] == pytest.approx(0.0, abs=1e-9)
     leaves = bool(np.abs(fit.cusum.y).max() > fit.cusum.limit)
@@ -67,8 +67,8 @@ def test_the_limit_is_where_holms_probability_is_one_less_the_level(
     others: list[float], p: float, level: float
 ) -> None:
     tests = [AssumptionTest(f"{k}", "", p=q) for k, q in enumerate(others)]
-    limit = assumptions.shift_limit(tests, level)
-    mine = AssumptionTest(assumptions.NO_SHIFT, "", p=p)
+    limit = shift_limit(tests, level)
+    mine = AssumptionTest(name="p_c shift", p=p)
     rejected = holm([*tests, mine])[-1].rejected_at(level)
     far = kolmogorov_tail(limit)
     assume(abs(p - far) > 1e-9)

@@ -6,7 +6,8 @@ import pytest
 from fits import counted
 
 from grbp._format import join_words
-from grbp.fitting.support import disagrees, say_support, support_of, write_states
+from grbp.fitting.evidence import disagrees, support_of
+from grbp.fitting.sentences import say_support, write_states
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from simulations import SIX, simulation
 
 from grbp._format import format_number
 from grbp.figures import transition_figure
+from grbp.figures.canvas import svg_of
 from grbp.paper.report import Advice, choose_learner, regret_table, report_html
 from grbp.paper.verdict import Verdict
-from grbp.reports.page import Section, svg_of
+from grbp.reports.page import Section
 
 SYMBOLS = {"held": "✓", "did not hold": "✗", "cannot be decided": "?"}
 VERDICTS = [

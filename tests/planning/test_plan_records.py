@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fits import counted, walked
+from fits import counted, joined, two_sites, walked
 
 import grbp
 from grbp.errors import InvalidInput
@@ -14,7 +14,6 @@ from grbp.fitting.result import Fit
 from grbp.planning.records import read_past
 from grbp.planning.summary import summarize_group
 
-APART = "It does not hold that p_F is the same in all groups."
 ALIKE = "It does not hold that cases are alike."
 
 SIZE: dict[str, Any] = {"cases": 20, "replicas": 20}
@@ -56,9 +55,36 @@ def test_without_doubts_nothing_is_said_against_the_plan() -> None:
     assert plan.sentence.startswith("With 20 more cases")
 
 
-@pytest.mark.parametrize("group", [{"doubts": (APART,)}, {"decision": "by-group"}])
-def test_groups_that_differ_have_plans_of_their_own(group: dict[str, Any]) -> None:
-    fit = replace(walked(120, group="group"), **group)
+def apart() -> dict[str, Fit]:
+    """Fits of two groups that speak against taking them together, by the code of why."""
+    never = joined(
+        a=grbp.example_records(cases=200, seed=1, finish=1.0),
+        b=grbp.example_records(cases=200, seed=2, finish=0.0),
+    )
+    return {
+        "by-group": replace(walked(120, group="group"), decision="by-group"),
+        "groups": grbp.fit(two_sites(1000, 0), 4, group="site"),
+        "uncovered": grbp.fit(never, 4, group="site"),
+        "pooled": grbp.fit(two_sites(1000, 1, p_f=(0.45, 0.1)), 4, group="site"),
+    }
+
+
+@pytest.mark.parametrize("why", ["by-group", "groups", "uncovered", "pooled"])
+def test_groups_that_cannot_be_taken_together_have_plans_of_their_own(why: str) -> None:
+    past = read_past(apart()[why])
+    assert past.groups_differ
+    assert read_past(stored(apart()[why])) == past
+
+
+def test_words_about_groups_do_not_decide() -> None:
+    told = replace(walked(120, group="group"), doubts=("The group is small.",))
+    assert not read_past(told).groups_differ
+    wordless = replace(apart()["groups"], doubts=())
+    assert read_past(wordless).groups_differ
+
+
+def test_groups_that_differ_have_plans_of_their_own() -> None:
+    fit = apart()["by-group"]
     plan = grbp.plan(records=fit, **SIZE)
     assert list(plan.by_group) == ["a<b", "c&d"]
     for name, own in plan.by_group.items():
@@ -131,7 +157,7 @@ def test_where_cases_jump_the_price_of_a_threshold_is_not_said() -> None:
 @pytest.mark.parametrize(
     "fit",
     [
-        replace(walked(120, group="group"), doubts=(APART, ALIKE)),
+        replace(walked(120, group="group"), doubts=(ALIKE,)),
         by_state(),
     ],
 )

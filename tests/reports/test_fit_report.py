@@ -9,10 +9,11 @@ from fits import AT_ONE, NEVER, USUAL, counted, walked
 from html_page import HOSTILE, SEEN, Page, check_report
 
 from grbp._format import format_interval
-from grbp.fitting.assumptions import AssumptionTest
+from grbp.fitting.model_tests import AssumptionTest
 from grbp.fitting.result import Fit, OpenCases
+from grbp.fitting.sentences import list_states
 from grbp.numerics.intervals import anytime, wilson
-from grbp.reports.fit_report import fit_report, list_states
+from grbp.reports.fit_report import fit_report
 from grbp.theory.posterior import Estimate
 from grbp.worlds.labels import Labels
 

@@ -122,7 +122,7 @@ def render(figure: "Figure", kinds: Iterable[str] = _BOTH) -> dict[str, bytes]:
     return pictures
 
 
-def render_clear(figure: "Figure") -> bytes:
+def svg_of(figure: "Figure") -> bytes:
     """Return a figure as an SVG without a ground, for a page that has its own."""
     file = io.BytesIO()
     with drawing_style():

@@ -1,6 +1,6 @@
 """Three ways to value state 1, beside the probability of FINISH."""
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from grbp._format import format_interval
 from grbp.figures.canvas import GREY, INK, drawing_style, fit_words
@@ -13,19 +13,13 @@ from grbp.figures.frame import (
     new_axes,
     short_labels,
 )
+from grbp.fitting.sentences import IN_FIGURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from grbp.fitting.result import Fit
-
-WAYS: Final = {
-    "boundary": "if all states have the same chances",
-    "general": "if each state has its own chances",
-    "direct": "counted: cases that went on in {one}",
-}
-"""The ways to value state 1, as the figure names them."""
 
 
 def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
@@ -55,8 +49,8 @@ def ways_figure(fit: "Fit", ax: "Axes | None" = None) -> "Figure":
             axes.fill_between([], [], color=FINISH, alpha=0.2, linewidth=0, label=label)
             legend_below(axes, 0.62)
             ends.append(band.high)
-        for row, (name, form) in enumerate(WAYS.items()):
-            way, words = fit.ways[name], form.replace("{one}", one)
+        for row, (name, way) in enumerate(fit.ways.items()):
+            words = IN_FIGURES[name].replace("{one}", one)
             if band is not None:
                 axes.fill_between(
                     band, -row - 0.2, -row + 0.2, color=FINISH, alpha=0.2, linewidth=0

@@ -1,323 +1,308 @@
-"""Test what the model assumes, with tests whose size was measured.
+"""What the model takes for granted: one table, with the test of each and what follows without it.
 
-Each is a score or likelihood-ratio test in a logistic model of "up" (or, for FINISH, of "won").
-What is not here is left out on purpose. To compare p_C of cases that took FINISH with that of
-others, to take each case as a stratum, or to test for overdispersion between cases by totals fires
-on data that satisfy the model: FINISH is taken by those who went down, and a case ends when its
-sum of moves reaches an end. A CUSUM that forgets that moves come in cases does so where cases
-differ, which another test asks.
+With enough rows every assumption fails its test, and little of that matters. So each test has
+beside it whether the decision would be another one without the assumption.
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
+from grbp.fitting import model_tests
+from grbp.fitting.model_tests import AssumptionTest, not_possible
+from grbp.fitting.statewise import StatewiseChain
 from grbp.fitting.transitions import Transitions
-from grbp.numerics.arrays import Floats, Ints
-from grbp.numerics.special import chi2_tail, kolmogorov_tail
+from grbp.numerics.arrays import Bools, Ints
+from grbp.numerics.special import kolmogorov_tail
+from grbp.records.clean import OPEN
+from grbp.theory.posterior import Estimate
+from grbp.theory.values import boundary
+from grbp.worlds.dynprog import solve_many
 from grbp.worlds.transition import Action
 
-_FEW: Final = 5.0
-"""Expected counts below it make the likelihood ratio inexact; another test takes its place."""
-
-_MOST_TABLES: Final = 200_000
-"""Tables that Fisher's test lists; beyond, Pearson's test keeps its size where counts are small."""
-
-
-@dataclass(frozen=True)
-class AssumptionTest:
-    """The test of one assumption.
-
-    Attributes
-    ----------
-    assumption : str
-        What is assumed, in words.
-    test : str
-        The name of the test.
-    statistic : float or None
-        Its statistic: chi-squared, or a normal deviate for a one-sided or clustered test; none for
-        an exact test, or where no test is possible.
-    p : float or None
-        The probability of such a statistic, or one more extreme, if the assumption holds.
-    p_holm : float or None
-        The same, adjusted for all tests that were made (Holm 1979).
-    effect : float or None
-        How far the records are from the assumption, in the unit that `effect_is` names.
-    effect_is : str
-        What the effect measures.
-    changes_answer : bool or None
-        Whether the decision would be another one without the assumption; None where that cannot be
-        said.
-    possible : bool
-        Whether the records allow the test.
-    why : str
-        A sentence on why no test is possible, or on what the answer is without the assumption.
-    df : int or None
-        The degrees of freedom of chi-squared; None of another statistic.
-    effect_unit : str
-        The unit of the effect: "probability", "log-odds" or "odds ratio".
-    """
-
-    assumption: str
-    test: str
-    statistic: float | None = None
-    p: float | None = None
-    p_holm: float | None = None
-    effect: float | None = None
-    effect_is: str = ""
-    changes_answer: bool | None = None
-    possible: bool = True
-    why: str = ""
-    df: int | None = None
-    effect_unit: str = ""
-
-    @property
-    def name(self) -> str:
-        """A short name of the assumption, for the rows of a table."""
-        return _NAMES.get(self.assumption, self.assumption)
-
-    def rejected_at(self, level: float) -> bool:
-        """Return whether the records speak against the assumption, at a level such as 0.95."""
-        return self.p_holm is not None and self.p_holm < 1.0 - level
-
-
-SAME_BY_STATE: Final = "p_C is the same in all states"
-TREND_BY_STATE: Final = "p_C has no trend over the states"
-NO_MEMORY: Final = "a move does not depend on the one before"
-CASES_ALIKE: Final = "cases are alike"
-NO_DRIFT: Final = "p_C does not drift from case to case"
-NO_SHIFT: Final = "p_C does not shift at any case"
-NO_DRIFT_F: Final = "p_F does not drift from case to case"
-SAME_F_BY_STATE: Final = "p_F is the same in all states"
-SAME_C_BY_GROUP: Final = "p_C is the same in all groups"
-SAME_F_BY_GROUP: Final = "p_F is the same in all groups"
-SAME_CHOICE: Final = "FINISH is chosen alike in all groups"
-AT_RANDOM: Final = "open cases are like the others"
-
-_NAMES: Final = {
-    SAME_BY_STATE: "p_c by state",
-    TREND_BY_STATE: "p_c trend over states",
-    NO_MEMORY: "memory",
-    CASES_ALIKE: "cases alike",
-    NO_DRIFT: "p_c drift",
-    NO_SHIFT: "p_c shift",
-    NO_DRIFT_F: "p_f drift",
-    SAME_F_BY_STATE: "p_f by state",
-    SAME_C_BY_GROUP: "p_c by group",
-    SAME_F_BY_GROUP: "p_f by group",
-    AT_RANDOM: "open cases",
-}
+_SMALL_SIDE: Final = 0.1
+"""A stretch with a smaller share of the cases than that has no answer of its own."""
 
 _NEEDS_CASES: Final = "The rows are aggregated, and the test needs to know which belong together."
 
 
-def assumption_tests(moves: Transitions) -> list[AssumptionTest]:
-    """Make every test that the records allow, and adjust the probabilities for their number."""
-    tests = [
-        same_by_state(moves),
-        trend_by_state(moves),
-        no_memory(moves),
-        cases_alike(moves),
-        no_drift(moves),
-        no_shift(moves),
-        no_drift_in_f(moves),
-        same_f_by_state(moves),
-    ]
-    if len(moves.records.groups) > 1:
-        tests += same_by_group(moves)
-    if moves.records.open_no_row or not moves.known.all():
-        tests.append(_no_test(AT_RANDOM, "none", "No record of open cases shows how they end."))
+class Answers:
+    """The threshold that is right by the model, and without one of its assumptions.
+
+    It is 0 or 1; the goal where neither is right, and None where nothing can be said.
+
+    Parameters
+    ----------
+    moves : Transitions
+        What was recorded.
+    direct : Estimate or None
+        The value of continuing in state 1 as it was seen.
+    chain : StatewiseChain or None
+        The chain state by state.
+    """
+
+    def __init__(
+        self, moves: Transitions, direct: Estimate | None, chain: StatewiseChain | None
+    ) -> None:
+        self.moves, self.direct, self.chain = moves, direct, chain
+        self.by_model = self.from_rows()
+
+    def from_rows(self, c: Bools | bool = True, f: Bools | bool = True) -> int | None:
+        """Answer with p_C, and p_F, from some of the rows alone."""
+        m = self.moves
+        return self.from_counts(*m.split(m.stepped & c), *m.split(m.finished & f))
+
+    def from_counts(self, up: int, down: int, won: int, lost: int) -> int | None:
+        """Answer with p_C and p_F from counts."""
+        if not won + lost or not up + down:
+            return None
+        return int(won / (won + lost) >= boundary(self.moves.records.goal, up / (up + down)))
+
+    def by_state(self) -> int | None:
+        """Answer by the chain whose states have their own chances."""
+        chain = self.chain
+        if chain is None or np.isnan(chain.finish[0]):
+            return None
+        return self._if_played(chain.action, ~np.isnan(chain.finish))
+
+    def by_p_f_of_state(self) -> int | None:
+        """Answer where p_C is common and every state has its own p_F."""
+        moves, chain = self.moves, self.chain
+        up, down = moves.split(moves.stepped)
+        if chain is None or not up + down:
+            return self.from_rows(f=moves.records.state == 1)
+        states = np.arange(moves.records.goal - 1)
+        law = np.zeros((1, len(states), len(states) + 2))
+        law[0, states, states + 2], law[0, states, states] = up / (up + down), down / (up + down)
+        action = solve_many(law, chain.p_f[None]).action[0]
+        return self._if_played(action, ~np.isnan(chain.p_f))
+
+    def _if_played(self, action: Ints, judged: Bools) -> int | None:
+        """Answer as the model if some states are played as by it, and with the goal if not."""
+        base, states = self.by_model, np.arange(1, self.moves.records.goal)
+        if base is None:
+            return None
+        as_base = (action == 1) == (states <= base)
+        return base if as_base[judged].all() else self.moves.records.goal
+
+    def by_what_was_seen(self) -> int | None:
+        """Compare p_F with what became of the cases that went on in state 1."""
+        won, lost = self.moves.split(self.moves.finished)
+        if self.direct is None or not won + lost:
+            return None
+        return int(won / (won + lost) >= self.direct.estimate)
+
+    @property
+    def later_half(self) -> Bools:
+        """The rows of the second half of all cases; none where rows have no cases."""
+        late: Bools = 2 * self.moves.records.case >= max(1, self.moves.records.cases)
+        return late
+
+    def around_shift(self) -> int | None:
+        """Answer before or after p_C changed most, as it differs from the model if it does."""
+        total = self.moves.sum_over_cases
+        if total is None:
+            return None
+        last = int(np.abs(total).argmax())
+        late: Bools = self.moves.records.case > last
+        sides = [(late, len(total) - last - 1), (~late, last + 1)]
+        large = [rows for rows, cases in sides if cases > _SMALL_SIDE * len(total)]
+        return self._one_that_differs(self.from_rows(c=rows) for rows in large)
+
+    def of_groups(self, answer: Callable[[Bools], int | None]) -> int | None:
+        """Answer as a group that differs from all, if there is one."""
+        records = self.moves.records
+        return self._one_that_differs(
+            answer(records.group == k) for k in range(len(records.groups))
+        )
+
+    def with_open_cases(self) -> int | None:
+        """Answer as it differs if all that is open is lost, or all won."""
+        records = self.moves.records
+        waiting = records.next_state == OPEN
+        c = int(records.count[waiting & (records.action == Action.CONTINUE)].sum())
+        f = int(records.count[waiting & (records.action == Action.FINISH)].sum())
+        up, down = self.moves.split(self.moves.stepped)
+        won, lost = self.moves.split(self.moves.finished)
+        ends = [
+            self.from_counts(up + good_c, down + c - good_c, won + good_f, lost + f - good_f)
+            for good_f in (0, f)
+            for good_c in (0, c)
+        ]
+        return self._one_that_differs([self.by_model, *ends])
+
+    def _one_that_differs(self, answers: Iterable[int | None]) -> int | None:
+        """Return an answer that is not the model's, or else the model's if any is known."""
+        known = [answer for answer in answers if answer is not None]
+        others = (answer for answer in known if answer != self.by_model)
+        return next(others, self.by_model) if known else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """What the model takes for granted, how it is tested, and what follows without it.
+
+    Attributes
+    ----------
+    name : str
+        A short name, by which the code knows it and tables name it.
+    words : str
+        What is assumed.
+    broken : str
+        What is the case where it does not hold.
+    how : str
+        The name of the test, unless the test itself says another.
+    test : callable
+        Makes the test, or returns None where the question does not arise. It need not say what is
+        in this entry.
+    without : callable
+        Says which threshold is right without the assumption.
+    needs_cases : bool
+        Whether the test needs to know which rows belong to a case.
+    chance, over : str
+        If it is that a chance ("p_C" or "p_F") is the same over "states" or "groups": which, and
+        over what.
+    answered_by : str
+        What else takes care of it, so that its failure is no doubt: "ways" (values of state 1 that
+        do not assume it), "state 1" (p_F from there alone), "groups" (an answer that is
+        standardised over them), or "differing groups" (which surely differ).
+    """
+
+    name: str
+    words: str
+    broken: str
+    how: str
+    test: Callable[[Transitions], AssumptionTest | None]
+    without: Callable[[Answers], int | None]
+    needs_cases: bool = False
+    chance: str = ""
+    over: str = ""
+    answered_by: str = ""
+
+
+ASSUMPTIONS: tuple[Assumption, ...] = (
+    Assumption(
+        name="p_c by state", words="p_C is the same in all states",
+        broken="p_C differs between states", how="Pearson",
+        test=model_tests.compare_ups_of_states, without=Answers.by_state,
+        chance="p_C", over="states", answered_by="ways",
+    ),
+    Assumption(
+        name="p_c trend over states", words="p_C has no trend over the states",
+        broken="p_C changes from state to state", how="Cochran-Armitage",
+        test=model_tests.trend_of_ups_over_states, without=Answers.by_state,
+        chance="p_C", over="states", answered_by="ways",
+    ),
+    Assumption(
+        name="memory", words="a move does not depend on the one before",
+        broken="a move depends on the one before", how="Cochran-Mantel-Haenszel",
+        test=model_tests.relate_to_previous_move, without=Answers.by_what_was_seen,
+        needs_cases=True, answered_by="ways",
+    ),
+    Assumption(
+        name="cases alike", words="cases are alike",
+        broken="cases differ from each other", how="score of the case's past residuals, one-sided",
+        test=model_tests.relate_to_past_of_case, without=Answers.by_what_was_seen,
+        needs_cases=True, answered_by="ways",
+    ),
+    # Groups that follow on each other look like a drift; each is asked for its own.
+    Assumption(
+        name="p_c drift", words="p_C does not drift from case to case",
+        broken="p_C drifts from case to case", how="trend in case order, clustered by case",
+        test=model_tests.trend_of_ups_over_cases,
+        without=lambda answers: answers.from_rows(c=answers.later_half),
+        needs_cases=True, answered_by="differing groups",
+    ),
+    Assumption(
+        name="p_c shift", words="p_C does not shift at any case",
+        broken="p_C shifts at some case",
+        how="largest sum over cases, clustered by case (Kolmogorov)",
+        test=model_tests.largest_sum_over_cases, without=Answers.around_shift,
+        needs_cases=True, answered_by="differing groups",
+    ),
+    Assumption(
+        name="p_f drift", words="p_F does not drift from case to case",
+        broken="p_F drifts from case to case", how="trend in case order",
+        test=model_tests.trend_of_wins_over_cases,
+        without=lambda answers: answers.from_rows(f=answers.later_half),
+        needs_cases=True, answered_by="differing groups",
+    ),
+    Assumption(
+        name="p_f by state", words="p_F is the same in all states",
+        broken="p_F differs between states", how="likelihood ratio",
+        test=model_tests.compare_wins_of_states, without=Answers.by_p_f_of_state,
+        chance="p_F", over="states", answered_by="state 1",
+    ),
+    Assumption(
+        name="p_c by group", words="p_C is the same in all groups",
+        broken="p_C differs between groups", how="likelihood ratio",
+        test=lambda moves: model_tests.compare_groups(moves, Action.CONTINUE),
+        without=lambda answers: answers.of_groups(lambda rows: answers.from_rows(c=rows)),
+        chance="p_C", over="groups", answered_by="groups",
+    ),
+    Assumption(
+        name="p_f by group", words="p_F is the same in all groups",
+        broken="p_F differs between groups", how="likelihood ratio",
+        test=lambda moves: model_tests.compare_groups(moves, Action.FINISH),
+        without=lambda answers: answers.of_groups(lambda rows: answers.from_rows(f=rows)),
+        chance="p_F", over="groups", answered_by="groups",
+    ),
+    Assumption(
+        name="open cases", words="open cases are like the others",
+        broken="open cases differ from the others", how="none",
+        test=model_tests.ask_for_open_cases, without=Answers.with_open_cases,
+    ),
+)  # fmt: skip
+"""Every assumption, in the order in which tests are told."""
+
+
+def assumption_tests(
+    moves: Transitions, answers: Answers | None = None
+) -> tuple[AssumptionTest, ...]:
+    """Make every test that the records allow, and adjust the probabilities for their number.
+
+    If there are answers, each test also says whether the answer changes without what it tests.
+    """
+    tests = []
+    for entry in ASSUMPTIONS:
+        lacking = entry.needs_cases and moves.records.aggregated
+        test = not_possible(_NEEDS_CASES) if lacking else entry.test(moves)
+        if test is None:
+            continue
+        changes = None
+        if answers is not None and answers.by_model is not None:
+            other = entry.without(answers)
+            changes = None if other is None else other != answers.by_model
+        tests.append(
+            replace(
+                test,
+                name=entry.name,
+                assumption=entry.words,
+                test=test.test or entry.how,
+                changes_answer=changes,
+            )
+        )
     return holm(tests)
 
 
-def holm(tests: Sequence[AssumptionTest]) -> list[AssumptionTest]:
+def holm(tests: Sequence[AssumptionTest]) -> tuple[AssumptionTest, ...]:
     """Adjust the probabilities of tests for their number (Holm 1979)."""
     made = sorted((test.p, k) for k, test in enumerate(tests) if test.p is not None)
     adjusted, largest = list(tests), 0.0
     for rank, (p, k) in enumerate(made):
         largest = max(largest, min(1.0, (len(made) - rank) * p))
         adjusted[k] = replace(tests[k], p_holm=largest)
-    return adjusted
+    return tuple(adjusted)
 
 
-def _no_test(assumption: str, test: str, why: str) -> AssumptionTest:
-    return AssumptionTest(assumption, test, possible=False, why=why)
-
-
-def two_sided(z: float) -> float:
-    """Compute the probability that a normal deviate is further from 0 than z."""
-    return math.erfc(abs(z) / math.sqrt(2.0))
-
-
-# p_C and the state.
-
-
-def same_by_state(moves: Transitions) -> AssumptionTest:
-    """Compare p_C between states by Pearson's chi-squared."""
-    name, test = SAME_BY_STATE, "Pearson"
-    up, down = _drop_empty(moves.ups, moves.downs)
-    if len(up) < 2 or not up.sum() or not down.sum():
-        return _no_test(name, test, "CONTINUE must have moved up and down, from two states.")
-    n, p = up + down, up.sum() / (up + down).sum()
-    chi2 = float((((up - n * p) ** 2) / (n * p * (1.0 - p))).sum())
-    df, total = len(up) - 1, n.sum()
-    excess = (chi2 - df) * p * (1.0 - p) / (total - (n * n).sum() / total)
-    return AssumptionTest(
-        name, test, chi2, chi2_tail(chi2, df),
-        effect=math.sqrt(max(0.0, excess)),
-        effect_is="standard deviation of p_C between states, beyond chance",
-        df=df, effect_unit="probability",
-    )  # fmt: skip
-
-
-def trend_by_state(moves: Transitions) -> AssumptionTest:
-    """Test for a trend of p_C over the states (Cochran and Armitage)."""
-    name, test = TREND_BY_STATE, "Cochran-Armitage"
-    states = np.arange(1, moves.records.goal)
-    tried = (moves.ups + moves.downs) > 0
-    slope = _trend(states[tried].astype(np.float64), moves.ups[tried], moves.downs[tried])
-    if slope is None:
-        return _no_test(name, test, "CONTINUE must have moved up and down, from two states.")
-    chi2, effect = slope
-    return AssumptionTest(
-        name, test, chi2, chi2_tail(chi2, 1),
-        effect=effect, effect_is="change of the log-odds of up from one state to the next",
-        df=1, effect_unit="log-odds",
-    )  # fmt: skip
-
-
-def _trend(x: Floats, up: Ints, down: Ints) -> tuple[float, float] | None:
-    """Return the score test of a slope of the log-odds over x, and the slope in one step."""
-    n = up + down
-    if not up.sum() or not down.sum():
-        return None
-    p = up.sum() / n.sum()
-    apart = x - (n * x).sum() / n.sum()
-    score, information = (apart * up).sum(), p * (1.0 - p) * (n * apart * apart).sum()
-    if information <= 0.0:
-        return None
-    return float(score * score / information), float(score / information)
-
-
-# Memory, differences between cases, drift: these need the order of moves.
-
-
-def no_memory(moves: Transitions) -> AssumptionTest:
-    """Relate a move to the one before, given the state (Cochran, Mantel and Haenszel)."""
-    name, test = NO_MEMORY, "Cochran-Mantel-Haenszel"
-    if moves.records.aggregated:
-        return _no_test(name, test, _NEEDS_CASES)
-    steps = moves.steps
-    later = steps.previous >= 0
-    cell = 4 * steps.state[later] + 2 * steps.previous[later] + steps.up[later].astype(np.int64)
-    tables = np.bincount(cell, minlength=4 * moves.records.goal).reshape(-1, 2, 2).astype(float)
-    n = tables.sum(axis=(1, 2))
-    tables, n = tables[n > 1], n[n > 1]
-    after_up, ups = tables[:, 1].sum(axis=1), tables[:, :, 1].sum(axis=1)
-    spread = float((after_up * (n - after_up) * ups * (n - ups) / (n * n * (n - 1.0))).sum())
-    if spread <= 0.0:
-        return _no_test(
-            name, test, "In every state, the move before was the same, or all moves went one way."
-        )
-    score = float((tables[:, 1, 1] - after_up * ups / n).sum())
-    agree = float((tables[:, 1, 1] * tables[:, 0, 0] / n).sum())
-    differ = float((tables[:, 1, 0] * tables[:, 0, 1] / n).sum())
-    chi2 = score * score / spread
-    return AssumptionTest(
-        name, test, chi2, chi2_tail(chi2, 1),
-        effect=agree / differ if differ > 0.0 else None,
-        effect_is="odds of up after up, over those after down (common odds ratio; 1 is no memory)",
-        df=1, effect_unit="odds ratio",
-    )  # fmt: skip
-
-
-def cases_alike(moves: Transitions) -> AssumptionTest:
-    """Ask whether cases that did well go on doing well, given the state."""
-    name, test = CASES_ALIKE, "score of the case's past residuals, one-sided"
-    if moves.records.aggregated:
-        return _no_test(name, test, _NEEDS_CASES)
-    steps = moves.steps
-    past = steps.sum_before(steps.residual)
-    score = float((past * steps.residual).sum())
-    apart = steps.centre(past)
-    information = float((steps.variance * apart * apart).sum())
-    if information <= 0.0:
-        return _no_test(name, test, "No case has two moves from states that move both ways.")
-    z = score / math.sqrt(information)
-    pairs = float((steps.sum_before(steps.variance) * steps.variance).sum())
-    return AssumptionTest(
-        name, test, z, 0.5 * math.erfc(z / math.sqrt(2.0)),
-        effect=math.sqrt(max(0.0, score / pairs)) if pairs > 0.0 else None,
-        effect_is="standard deviation of the log-odds of up between cases",
-        effect_unit="log-odds",
-    )  # fmt: skip
-
-
-def no_drift(moves: Transitions) -> AssumptionTest:
-    """Test for a trend of p_C in the order of cases; moves of a case may belong together."""
-    name, test = NO_DRIFT, "trend in case order, clustered by case"
-    if moves.records.aggregated:
-        return _no_test(name, test, _NEEDS_CASES)
-    steps, cases = moves.steps, moves.records.cases
-    x = steps.case / max(1, cases - 1)
-    apart = steps.centre(x)
-    parts = steps.sum_by_case(apart * steps.residual, cases)
-    score, spread = float(parts.sum()), float((parts * parts).sum())
-    information = float((steps.variance * apart * apart).sum())
-    if spread <= 0.0 or information <= 0.0:
-        return _no_test(name, test, "There are too few cases with moves both up and down.")
-    z = score / math.sqrt(spread)
-    return AssumptionTest(
-        name, test, z, two_sided(z),
-        effect=score / information,
-        effect_is="change of the log-odds of up from the first case to the last",
-        effect_unit="log-odds",
-    )  # fmt: skip
-
-
-def sum_over_cases(moves: Transitions) -> Floats | None:
-    """Sum up what the moves of each case were above the share of their states, case by case.
-
-    It is in units of its standard deviation by cases. Residuals are from shares of the same moves,
-    so that the sum ends at 0: without a change of p_C it is like a Brownian bridge.
-    """
-    if moves.records.aggregated:
-        return None
-    parts = moves.steps.sum_by_case(moves.steps.residual, moves.records.cases)
-    spread = float((parts * parts).sum())
-    total: Floats = np.cumsum(parts) / math.sqrt(spread or 1.0)
-    return total if spread > 0.0 else None
-
-
-def no_shift(moves: Transitions) -> AssumptionTest:
-    """Test whether p_C changes at some case: how far from 0 the sum over cases comes."""
-    name, test = NO_SHIFT, "largest sum over cases, clustered by case (Kolmogorov)"
-    if moves.records.aggregated:
-        return _no_test(name, test, _NEEDS_CASES)
-    total = sum_over_cases(moves)
-    if total is None:
-        return _no_test(name, test, "There are too few cases with moves both up and down.")
-    steps, largest = moves.steps, int(np.abs(total).argmax())
-    later = steps.centre((steps.case > largest).astype(np.float64))
-    information = float((steps.variance * later * later).sum())
-    score = float((later * steps.residual).sum())
-    return AssumptionTest(
-        name, test, float(abs(total[largest])), kolmogorov_tail(float(abs(total[largest]))),
-        effect=score / information if information > 0.0 else None,
-        effect_is=f"change of the log-odds of up after case {largest + 1:,}, the largest there is",
-        effect_unit="log-odds",
-    )  # fmt: skip
-
-
-def shift_limit(tests: Sequence[AssumptionTest], level: float) -> float:
+def shift_limit(tests: Iterable[AssumptionTest], level: float) -> float:
     """Return how far from 0 the sum over cases may come before its test speaks against no shift.
 
     Beyond it the probability that is adjusted for all tests (Holm 1979) is below 1 - level.
     """
-    others = sorted(t.p for t in tests if t.p is not None and t.assumption != NO_SHIFT)
+    others = sorted(t.p for t in tests if t.p is not None and t.name != "p_c shift")
     left = len(others) + 1
     for p in others:
         if left * p >= 1.0 - level:
@@ -329,120 +314,3 @@ def shift_limit(tests: Sequence[AssumptionTest], level: float) -> float:
         less = left * kolmogorov_tail(middle) < 1.0 - level
         low, high = (low, middle) if less else (middle, high)
     return high
-
-
-def no_drift_in_f(moves: Transitions) -> AssumptionTest:
-    """Test for a trend of p_F in the order of cases; a case finishes once."""
-    name, test = NO_DRIFT_F, "trend in case order"
-    if moves.records.aggregated:
-        return _no_test(name, test, _NEEDS_CASES)
-    rows = moves.finished
-    x = moves.records.case[rows] / max(1, moves.records.cases - 1)
-    won = (moves.records.next_state[rows] == moves.records.goal).astype(np.int64)
-    slope = _trend(x, won, 1 - won)
-    if slope is None:
-        return _no_test(name, test, "FINISH must have won and lost, in two cases.")
-    return AssumptionTest(
-        name, test, slope[0], chi2_tail(slope[0], 1),
-        effect=slope[1], effect_is="change of the log-odds of winning, first case to last",
-        df=1, effect_unit="log-odds",
-    )  # fmt: skip
-
-
-# FINISH and the state, and both by group.
-
-
-def same_f_by_state(moves: Transitions) -> AssumptionTest:
-    """Compare p_F between states."""
-    return _compare_shares(
-        SAME_F_BY_STATE, moves.wins, moves.losses, "FINISH must have been tried in two states."
-    )
-
-
-def same_by_group(moves: Transitions) -> list[AssumptionTest]:
-    """Compare p_C, and p_F, between groups."""
-    up, won = moves.distance > 0, moves.records.next_state == moves.records.goal
-    count = moves.count_by_group
-    return [
-        _compare_shares(
-            SAME_C_BY_GROUP, count(moves.stepped & up), count(moves.stepped & ~up),
-            "CONTINUE must have moved up and down, in two groups.",
-        ),
-        _compare_shares(
-            SAME_F_BY_GROUP, count(moves.finished & won), count(moves.finished & ~won),
-            "FINISH must have been tried in two groups.",
-        ),
-    ]  # fmt: skip
-
-
-def same_choice_by_group(moves: Transitions) -> AssumptionTest:
-    """Compare between groups how often cases finish when they first stand in state 1."""
-    records = moves.records
-    first = records.state == 1
-    if not records.aggregated:
-        rows = np.flatnonzero(first)
-        first = np.zeros_like(first)
-        first[rows[np.unique(records.case[rows], return_index=True)[1]]] = True
-    finishes = records.action == Action.FINISH
-    count = moves.count_by_group
-    return _compare_shares(
-        SAME_CHOICE, count(first & finishes), count(first & ~finishes),
-        "Both actions must have been tried in state 1, and two groups must have stood there.",
-    )  # fmt: skip
-
-
-def _compare_shares(assumption: str, won: Ints, lost: Ints, why: str) -> AssumptionTest:
-    """Compare shares by the likelihood ratio, or by Fisher's or Pearson's test for small counts."""
-    won, lost = _drop_empty(won, lost)
-    if len(won) < 2 or not won.sum() or not lost.sum():
-        return _no_test(assumption, "likelihood ratio", why)
-    n = won + lost
-    share = won.sum() / n.sum()
-    expected = np.minimum(n * share, n * (1.0 - share))
-    spread = won / n
-    effect, effect_is = float(spread.max() - spread.min()), "largest share less the smallest"
-    few = expected.min() < _FEW
-    if few and math.prod((n + 1).tolist()[:-1]) <= _MOST_TABLES:
-        return AssumptionTest(
-            assumption, "Fisher", None, fisher(won, lost), effect=effect, effect_is=effect_is,
-            effect_unit="probability",
-        )  # fmt: skip
-    cells = np.concatenate((won, lost)).astype(float)
-    means = np.concatenate((n * share, n * (1.0 - share)))
-    if few:
-        # With many small groups the likelihood ratio rejects a third of all true assumptions.
-        chi2 = float(((cells - means) ** 2 / means).sum())
-    else:
-        positive = cells > 0.0
-        chi2 = float(2.0 * (cells[positive] * np.log(cells[positive] / means[positive])).sum())
-    return AssumptionTest(
-        assumption, "Pearson" if few else "likelihood ratio", chi2, chi2_tail(chi2, len(won) - 1),
-        effect=effect, effect_is=effect_is, df=len(won) - 1, effect_unit="probability",
-    )  # fmt: skip
-
-
-def fisher(won: Ints, lost: Ints) -> float:
-    """Compute the probability of all tables with these sums that are no likelier than this one."""
-    n, total = (won + lost).tolist(), int(won.sum())
-    logs = [
-        np.array([math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1)
-                  for k in range(m + 1)])
-        for m in n
-    ]  # fmt: skip
-    # A table is given by how many were won in each row but the last.
-    weight, used = np.zeros(1), np.zeros(1, dtype=np.int64)
-    for row in logs[:-1]:
-        weight = (weight[:, None] + row).ravel()
-        used = (used[:, None] + np.arange(len(row))).ravel()
-    rest = total - used
-    allowed = (rest >= 0) & (rest <= n[-1])
-    weight = weight[allowed] + logs[-1][rest[allowed]]
-    own = sum(float(row[k]) for row, k in zip(logs, won.tolist(), strict=True))
-    likely = np.exp(weight - weight.max())
-    # Tables as likely as this one count, whatever rounding made of them.
-    return float(likely[weight <= own + 1e-7].sum() / likely.sum())
-
-
-def _drop_empty(won: Ints, lost: Ints) -> tuple[Ints, Ints]:
-    tried = (won + lost) > 0
-    return won[tried], lost[tried]

@@ -1,7 +1,13 @@
-"""Estimated probabilities with their intervals."""
+"""Estimated probabilities with their intervals, and how estimates are compared and averaged."""
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
+import numpy as np
+
+from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import Interval, anytime, clopper_pearson, jeffreys, wilson
 from grbp.theory.posterior import Estimate
 
@@ -86,15 +92,12 @@ class Proportion:
     def counts(self) -> tuple[float, float]:
         """The successes and failures; where cases differ, those of as many independent tries."""
         part = 1.0 if self.effective is None else self.effective / self.tries
-        return self.successes * part, self.failures * part
+        return self.successes * part, (self.tries - self.successes) * part
 
     @property
     def by_case(self) -> Interval | None:
         """The interval to print on the effective number of tries; None where cases are alike."""
-        if self.effective is None:
-            return None
-        method = anytime if self.adaptive else wilson
-        return method(self.counts[0], self.effective, self.level)
+        return None if self.effective is None else self.interval
 
     @property
     def interval(self) -> Interval:
@@ -102,4 +105,55 @@ class Proportion:
 
         Where cases differ, it is the same on the effective number of tries, which is wider.
         """
-        return self.by_case or (self.anytime if self.adaptive else self.wilson)
+        method = anytime if self.adaptive else wilson
+        if self.effective is None:
+            return method(self.successes, self.tries, self.level)
+        return method(self.counts[0], self.effective, self.level)
+
+
+def are_apart(one: Estimate, other: Estimate) -> bool:
+    """Return whether two estimates differ by more than their intervals allow."""
+    apart = subtract(one, other)
+    return apart.low > 0.0 or apart.high < 0.0
+
+
+def subtract(one: Estimate, other: Estimate) -> Estimate:
+    """Subtract an estimate from another that is independent of it (Zou and Donner 2008).
+
+    Each has its interval on the side of the other.
+    """
+    difference = one.estimate - other.estimate
+    below = math.hypot(one.estimate - one.low, other.high - other.estimate)
+    above = math.hypot(one.high - one.estimate, other.estimate - other.low)
+    return Estimate(difference, difference - below, difference + above)
+
+
+def average(estimates: Iterable[Estimate | None], weights: Sequence[float]) -> Estimate | None:
+    """Average estimates that are independent of each other; None where one is not known."""
+    mean = below = above = 0.0
+    for one, weight in zip(estimates, weights, strict=True):
+        if one is None:
+            return None
+        mean += weight * one.estimate
+        below = math.hypot(below, weight * (one.estimate - one.low))
+        above = math.hypot(above, weight * (one.high - one.estimate))
+    return Estimate(mean, mean - below, mean + above)
+
+
+def chance_above(draws: Floats, values: Floats) -> float:
+    """Compute the probability that something is at least a value, given draws of both."""
+    return 1.0 - float(np.searchsorted(np.sort(draws), values).mean()) / len(draws)
+
+
+def spread_out(way: Estimate, level: float, size: int = 1000) -> Floats:
+    """Return values spread as a normal law that has a width of its own on either side."""
+    normal = NormalDist()
+    z = np.array([normal.inv_cdf((k + 0.5) / size) for k in range(size)])
+    width = np.where(z < 0.0, way.estimate - way.low, way.high - way.estimate)
+    return way.estimate + z * width / normal.inv_cdf(0.5 + 0.5 * level)
+
+
+def summarize_draws(draws: Floats, level: float) -> Estimate:
+    """Return the mean of draws, with the quantiles between which so many of them lie."""
+    ends = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+    return include_estimate(float(draws.mean()), *ends.tolist())

@@ -3,44 +3,35 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.fitting.alarms import watch_records
-from grbp.fitting.assumptions import (
-    SAME_F_BY_STATE,
-    AssumptionTest,
-    assumption_tests,
-    shift_limit,
-    sum_over_cases,
-)
+from grbp.fitting.assumptions import Answers, assumption_tests, shift_limit
 from grbp.fitting.decide import decide
-from grbp.fitting.dependence import with_dependence
-from grbp.fitting.estimates import Proportion, include_estimate
-from grbp.fitting.evidence import Evidence
-from grbp.fitting.grounds import average, find_ways_that_stand, subtract, summarize_draws
-from grbp.fitting.groups import Standardized, standardize
+from grbp.fitting.direct_value import direct_value
+from grbp.fitting.estimates import Proportion, include_estimate, subtract, summarize_draws
+from grbp.fitting.evidence import CONTINUE, FINISH, UNKNOWN, Evidence
+from grbp.fitting.policy_values import (
+    PolicyValues,
+    average_over_groups,
+    value_by_chain,
+    value_by_model,
+)
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
-from grbp.fitting.sensitivity import Sensitivity
+from grbp.fitting.sentences import write_decision
+from grbp.fitting.standardize import standardize
 from grbp.fitting.statewise import StatewiseChain, mean_chain, solve_statewise
 from grbp.fitting.transitions import Transitions
-from grbp.fitting.value_estimators import direct_value
-from grbp.numerics.arrays import Floats, Ints
+from grbp.fitting.watch import watch_moves
+from grbp.numerics.arrays import Bools
 from grbp.numerics.intervals import check_level, wilson
 from grbp.records.clean import Records
 from grbp.records.reading import read_records
 from grbp.theory.posterior import JEFFREYS, Estimate, Posterior, Prior, check_prior
-from grbp.theory.ruin import hit, log_failure_ratio
 from grbp.theory.values import boundary
 from grbp.worlds.validation import check_whole
-
-_DRAWS: Final = 4000
-"""Draws from the posterior for the values of the two thresholds."""
-
-_MOST_CELLS: Final = 4_000_000
-"""Values of draws by first states: where cases started in many states there are fewer draws."""
 
 LARGEST_GOAL: Final = 10_000
 """The largest goal of records: the answer has a row for every state."""
@@ -142,7 +133,7 @@ def fit(  # noqa: PLR0913 (each is a separate choice of the caller)
     priors = check_prior("prior_c", prior_c), check_prior("prior_f", prior_f)
     whole = fit_records(read, level, adaptive, priors)
     if adaptive:
-        whole = replace(whole, alarms=watch_records(read, level))
+        whole = replace(whole, alarms=watch_moves(Transitions(read), level))
     return whole if len(read.groups) != 1 else replace(whole, by_group={read.groups[0]: whole})
 
 
@@ -158,32 +149,23 @@ def fit_records(
     For one of several groups, `among` is how probable the others make it that finishing is right.
     """
     moves = Transitions(records)
-    ups, downs = int(moves.ups.sum()), int(moves.downs.sum())
-    won, lost = int(moves.wins.sum()), int(moves.losses.sum())
-    made = assumption_tests(moves)
-    p_c = with_dependence(Proportion(ups, ups + downs, level, adaptive), moves, made)
-    p_f = Proportion(won, won + lost, level, adaptive)
-    chain = solve_statewise(moves)
-    direct = direct_value(moves, level, adaptive)
-    ways = {
-        "boundary": _boundary(records.goal, p_c),
-        "general": None if chain is None else summarize_draws(chain.continue_value[:, 0], level),
-        "direct": direct,
-    }
-    stand = find_ways_that_stand(ways)
-    sensitivity = Sensitivity(moves, direct, chain)
-    tests = tuple(sensitivity.judge(test) for test in made)
+
+    def share_of(rows: Bools) -> Proportion:
+        good, bad = moves.split(rows)
+        return Proportion(good, good + bad, level, adaptive)
+
+    p_c, p_f = share_of(moves.stepped), share_of(moves.finished)
+    chain, direct = solve_statewise(moves), direct_value(moves, level, adaptive)
+    tests = assumption_tests(moves, Answers(moves, direct, chain))
+    rejected = {test.name for test in tests if test.rejected_at(level)}
+    if "cases alike" in rejected:
+        p_c = replace(p_c, effective=moves.steps.effective_tries())
     # The decision is about state 1: where p_F surely differs, that of other states is no evidence.
-    apart = any(t.assumption == SAME_F_BY_STATE and t.rejected_at(level) for t in tests)
-    in_state_1 = apart and bool(moves.wins[0] + moves.losses[0])
-    f = p_f
-    if in_state_1:
-        won, lost = int(moves.wins[0]), int(moves.losses[0])
-        f = Proportion(won, won + lost, level, adaptive)
-    posterior = Posterior(records.goal, *p_c.counts, *f.counts, *priors)
+    in_state_1 = "p_f by state" in rejected and bool(moves.wins[0] + moves.losses[0])
+    rows = moves.finished & (records.state == 1) if in_state_1 else moves.finished
+    decisive = share_of(rows) if in_state_1 else p_f
     standardized, parts = None, {}
     if len(records.groups) > 1:
-        rows = moves.finished & (records.state == 1) if in_state_1 else moves.finished
         standardized = standardize(moves, level, rows)
         parts = {
             name: fit_records(
@@ -191,33 +173,35 @@ def fit_records(
             )
             for k, name in enumerate(records.groups)
         }
-    decision = decide(
-        Evidence(
-            goal=records.goal,
-            level=level,
-            goals=int((records.next_state == records.goal).sum()),
-            p_c=p_c,
-            p_f=f,
-            ways=ways,
-            chain=chain,
-            tests=tests,
-            posterior=posterior,
-            untried=_untried(moves),
-            stand=stand,
-            in_state_1=in_state_1,
-            standardized=standardized,
-            groups=parts,
-            among_groups=among,
-        )
+    evidence = Evidence(
+        goal=records.goal,
+        level=level,
+        goals=int((records.next_state == records.goal).sum()),
+        p_c=p_c,
+        p_f=decisive,
+        ways=_value_state_1(records.goal, p_c, chain, direct),
+        chain=chain,
+        tests=tests,
+        posterior=Posterior(records.goal, *p_c.counts, *decisive.counts, *priors),
+        untried=tuple(
+            action
+            for action, tries in (
+                ("CONTINUE", moves.ups + moves.downs + moves.jumps),
+                ("FINISH", moves.wins + moves.losses),
+            )
+            if not tries[0]
+        ),
+        in_state_1=in_state_1,
+        standardized=standardized,
+        groups=parts,
+        among_groups=among,
     )
-    practice, pending = _practice(moves, level)
-    values = _Values(None, None, None)
-    if decision.way == "standardized":
-        values = _value_by_group(parts.values())
-    elif stand == ("boundary",):
-        values = _value_by_model(moves, p_c, f, posterior, level)
-    elif "general" in stand and chain is not None:
-        values = _value_by_chain(moves, chain, level)
+    decision = write_decision(evidence, decide(evidence))
+    values = _value_policies(evidence, decision.way, moves, parts.values())
+    practice, pending = _count_ends(moves, level)
+    cusum, total = None, moves.sum_over_cases
+    if total is not None:
+        cusum = Cusum(np.arange(1.0, len(total) + 1.0), total, shift_limit(tests, level))
     return Fit(
         **vars(decision),
         goal=records.goal,
@@ -233,9 +217,9 @@ def fit_records(
         notes=records.notes,
         p_c=p_c,
         p_f=p_f if p_f.tries else None,
-        boundary=ways["boundary"],
-        ways=ways,
-        difference=_difference(decision.way, ways, f, posterior, standardized),
+        boundary=evidence.ways["boundary"],
+        ways=evidence.ways,
+        difference=_difference(evidence, decision.way),
         tests=tests,
         by_state=_by_state(moves, chain),
         first_states=tuple(moves.first_states.tolist()),
@@ -243,7 +227,7 @@ def fit_records(
         value_0=values.value_0,
         value_1=values.value_1,
         pending=pending,
-        cusum=_cusum(moves, tests, level),
+        cusum=cusum,
         labels=records.labels,
         by_group=parts,
         standardized=standardized,
@@ -254,37 +238,43 @@ def fit_records(
     )
 
 
-def _untried(moves: Transitions) -> tuple[str, ...]:
-    """Return the actions that were never tried in state 1."""
-    tries = {
-        "CONTINUE": moves.ups + moves.downs + moves.jumps,
-        "FINISH": moves.wins + moves.losses,
-    }
-    return tuple(action for action, count in tries.items() if not count[0])
+def _value_state_1(
+    goal: int, p_c: Proportion, chain: StatewiseChain | None, direct: Estimate | None
+) -> dict[str, Estimate | None]:
+    """Value continuing in state 1: by B(p_C), by the chain state by state, and as observed."""
+    share, even, general = p_c.as_estimate, None, None
+    if share is not None:
+        even = Estimate(*(boundary(goal, p) for p in share))
+    if chain is not None:
+        general = summarize_draws(chain.continue_value[:, 0], p_c.level)
+    return {"boundary": even, "general": general, "direct": direct}
 
 
-def _boundary(goal: int, p_c: Proportion) -> Estimate | None:
-    """Return B(p_C), with the interval that p_C has."""
-    share = p_c.as_estimate
-    return None if share is None else Estimate(*(boundary(goal, p) for p in share))
-
-
-def _difference(
-    way: str,
-    ways: Mapping[str, Estimate | None],
-    f: Proportion,
-    posterior: Posterior,
-    standardized: Standardized | None,
-) -> Estimate | None:
+def _difference(seen: Evidence, way: str) -> Estimate | None:
     """Return p_F less what continuing in state 1 is worth, in the way that the answer rests on."""
     if way == "standardized":
-        return None if standardized is None else standardized.difference
-    share, value = f.as_estimate, ways[way]
+        return None if seen.standardized is None else seen.standardized.difference
+    share, value = seen.p_f.as_estimate, seen.ways[way]
     if share is None or value is None:
         return None
     if way == "boundary":
-        return include_estimate(*posterior.difference(f.level))
+        return include_estimate(*seen.posterior.difference(seen.level))
     return subtract(share, value)
+
+
+def _value_policies(
+    seen: Evidence, way: str, moves: Transitions, groups: Iterable[Fit]
+) -> PolicyValues:
+    """Value the thresholds from the first states, by what the answer rests on."""
+    if way == "standardized":
+        parts = [*groups]
+        values = [(one.value_0, one.value_1, one.threshold_gain) for one in parts]
+        return average_over_groups(values, [sum(one.first_states) for one in parts])
+    if seen.trusted == ("boundary",):
+        return value_by_model(moves, seen.p_c, seen.p_f, seen.posterior)
+    if "general" in seen.trusted and seen.chain is not None:
+        return value_by_chain(moves, seen.chain, seen.level)
+    return PolicyValues()
 
 
 def _by_state(moves: Transitions, chain: StatewiseChain | None) -> tuple[StateRow, ...]:
@@ -295,16 +285,16 @@ def _by_state(moves: Transitions, chain: StatewiseChain | None) -> tuple[StateRo
     )  # fmt: skip
     rows = []
     for k, (c, c_up, f, f_goal, stays, jumps) in enumerate(np.column_stack(columns).tolist()):
-        action, probability = "unknown", None
+        action, probability = UNKNOWN, None
         if chain is not None and not math.isnan(chain.finish[k]):
             finishes, share = bool(chain.action[k] == 1), float(chain.finish[k])
-            action = "finish" if finishes else "continue"
+            action = FINISH if finishes else CONTINUE
             probability = share if finishes else 1.0 - share
         rows.append(StateRow(k + 1, c, c_up, f, f_goal, stays, jumps, action, probability))
     return tuple(rows)
 
 
-def _practice(
+def _count_ends(
     moves: Transitions, level: float
 ) -> tuple[Estimate | None, tuple[float, float] | None]:
     """Return the share of ended cases that reached the goal; and its bounds with open ones."""
@@ -315,72 +305,3 @@ def _practice(
     practice = Estimate(won / ended, *wilson(won, ended, level)) if ended else None
     pending = (won / cases, (won + cases - ended) / cases) if ended < cases else None
     return practice, pending
-
-
-class _Values(NamedTuple):
-    """The goals that the thresholds 0 and 1 would have reached, and 1 more than 0."""
-
-    value_0: Estimate | None
-    value_1: Estimate | None
-    gain: Estimate | None
-
-
-def _value_by_model(
-    moves: Transitions, p_c: Proportion, p_f: Proportion, posterior: Posterior, level: float
-) -> _Values:
-    """Value the thresholds from the first states, with one p_C and one p_F."""
-    if not p_c.tries:
-        return _Values(None, None, None)
-    goal, starts = moves.records.goal, moves.first_states
-    states = np.flatnonzero(starts) + 1
-    weights = starts[states - 1] / starts.sum()
-    random = np.random.default_rng(0)
-    draws = min(_DRAWS, _MOST_CELLS // len(states))
-    log_r = log_failure_ratio(_with_draws(p_c, posterior.prior_c, draws, random))[:, None]
-    value_0 = _estimate_and_draws(hit(states, goal, log_r) @ weights, level)
-    if not p_f.tries:
-        return _Values(value_0, None, None)
-    up = hit(states - 1, goal - 1, log_r) @ weights
-    value_1 = up + (1.0 - up) * _with_draws(p_f, posterior.prior_f, draws, random)
-    gain = include_estimate(*posterior.gain(starts / starts.sum(), level))
-    return _Values(value_0, _estimate_and_draws(value_1, level), gain)
-
-
-def _value_by_chain(moves: Transitions, chain: StatewiseChain, level: float) -> _Values:
-    """Value the thresholds from the first states, with the chances of each state."""
-    weights = moves.first_states / moves.first_states.sum()
-    zero, one = (value @ weights for value in chain.value_thresholds())
-    value_0 = summarize_draws(zero, level)
-    if np.isnan(one).any():
-        return _Values(value_0, None, None)
-    return _Values(value_0, *(summarize_draws(draws, level) for draws in (one, one - zero)))
-
-
-def _value_by_group(parts: Iterable[Fit]) -> _Values:
-    """Value the thresholds in each group by itself, weighed by where its cases began."""
-    groups = [*parts]
-    weights = np.array([sum(one.first_states) for one in groups], dtype=np.float64)
-    weights /= weights.sum()
-    columns = zip(*((one.value_0, one.value_1, one.threshold_gain) for one in groups), strict=True)
-    return _Values(*(average(column, weights.tolist()) for column in columns))
-
-
-def _with_draws(share: Proportion, prior: Prior, draws: int, random: np.random.Generator) -> Floats:
-    """Return the estimate, and draws from its posterior."""
-    won, lost = share.counts
-    drawn = random.beta(won + prior[0], lost + prior[1], draws)
-    return np.append(share.successes / share.tries, drawn)
-
-
-def _estimate_and_draws(values: Floats, level: float) -> Estimate:
-    """Return the first of some values with an interval from the others."""
-    return include_estimate(float(values[0]), *summarize_draws(values[1:], level)[1:])
-
-
-def _cusum(moves: Transitions, tests: tuple[AssumptionTest, ...], level: float) -> Cusum | None:
-    """Return the sum over cases, with the limits beyond which its test speaks against no shift."""
-    total = sum_over_cases(moves)
-    if total is None:
-        return None
-    x: Ints = np.arange(1, len(total) + 1)
-    return Cusum(x.astype(np.float64), total, shift_limit(tests, level))

@@ -31,7 +31,7 @@ def known_estimates(fit: "Fit") -> Iterator[tuple[str, Estimate]]:
         "practice": fit.practice,
         "value_0": fit.value_0,
         "value_1": fit.value_1,
-        "gain": fit.gain(),
+        "gain": fit.threshold_gain,
     }
     yield from ((name, number) for name, number in estimates.items() if number is not None)
 

@@ -11,14 +11,14 @@ import numpy as np
 from grbp._display import Displayable, Rows, make_frame
 from grbp._format import as_plain, format_interval
 from grbp.errors import InvalidInput
-from grbp.fitting.assumptions import AssumptionTest
-from grbp.fitting.decide import Decision
 from grbp.fitting.estimates import Proportion
+from grbp.fitting.evidence import FINISH, Decision, support_of
 from grbp.fitting.frames import interval_table, known_estimates, make_table
-from grbp.fitting.groups import Standardized
+from grbp.fitting.model_tests import AssumptionTest
+from grbp.fitting.sentences import SUPPORT, say_support
+from grbp.fitting.standardize import Standardized
 from grbp.fitting.statewise import LARGEST_GOAL, MeanChain
 from grbp.fitting.summary import summarize
-from grbp.fitting.support import FINISH, say_support, support_of
 from grbp.fitting.watch import Alarm
 from grbp.learners.counters import Counters
 from grbp.learners.registry import DEFAULT_LEARNER
@@ -328,7 +328,7 @@ class Fit(Decision, Displayable):
     @property
     def support_sentence(self) -> str:
         """The same as a sentence."""
-        return f"State by state, the records support: {say_support(self.support)}."
+        return SUPPORT.format(support=say_support(self.support))
 
     @property
     def counters(self) -> Counters | None:
@@ -418,9 +418,12 @@ class Fit(Decision, Displayable):
             "p_c": _plain_share(self.p_c, "ups"),
             "p_f": None if self.p_f is None else _plain_share(self.p_f, "wins"),
             "probability_threshold_1": self.probability_threshold_1,
-            "gain": as_plain(self.gain()),
+            "gain": as_plain(self.threshold_gain),
             "support": as_plain(self.support),
-            "tests": [asdict(test) for test in self.tests],
+            "tests": [
+                {key: value for key, value in asdict(test).items() if key != "name"}
+                for test in self.tests
+            ],
             "alarms": [alarm._asdict() for alarm in self.alarms],
             "counters": as_plain(self.counters),
         }

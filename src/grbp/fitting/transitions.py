@@ -1,6 +1,6 @@
 """Count the moves of clean records, in the form that estimates and tests need."""
 
-from dataclasses import dataclass
+import math
 from functools import cached_property
 from typing import Final
 
@@ -28,6 +28,8 @@ class Transitions:
         Which rows have an outcome.
     distance : ndarray of int
         How far each row moved towards the goal; without meaning where the outcome is open.
+    forward : ndarray of bool
+        Which rows succeeded: CONTINUE that went up, or FINISH that won.
     stepped, jumped : ndarray of bool
         Which rows moved under CONTINUE by one state, which alone are in p_C; and by more.
     finished : ndarray of bool
@@ -43,28 +45,36 @@ class Transitions:
         self.records = records
         self.known: Bools = records.next_state >= 0
         self.distance: Ints = records.next_state - records.state
+        self.forward: Bools = self.distance > 0
         continued: Bools = self.known & (records.action == Action.CONTINUE)
         self.stepped: Bools = continued & (np.abs(self.distance) == 1)
         self.jumped: Bools = continued & (np.abs(self.distance) > 1)
         self.finished: Bools = self.known & (records.action == Action.FINISH)
-        self.ups = self.count_by_state(self.stepped & (self.distance > 0))
-        self.downs = self.count_by_state(self.stepped & (self.distance < 0))
+        self.ups = self.count_by_state(self.stepped & self.forward)
+        self.downs = self.count_by_state(self.stepped & ~self.forward)
         self.stays = self.count_by_state(continued & (self.distance == 0))
         self.jumps = self.count_by_state(self.jumped)
-        self.wins = self.count_by_state(self.finished & (records.next_state == records.goal))
-        self.losses = self.count_by_state(self.finished & (records.next_state == 0))
+        self.wins = self.count_by_state(self.finished & self.forward)
+        self.losses = self.count_by_state(self.finished & ~self.forward)
 
     def count_by_state(self, rows: Bools) -> Ints:
         """Count rows by their state."""
-        return self._count_by(self.records.state, rows, self.records.goal)[1 : self.records.goal]
+        goal = self.records.goal
+        return self.count_by(self.records.state, rows, goal)[1:goal]
 
     def count_by_group(self, rows: Bools) -> Ints:
         """Count rows by their group."""
-        return self._count_by(self.records.group, rows, len(self.records.groups))
+        return self.count_by(self.records.group, rows, len(self.records.groups))
 
-    def _count_by(self, key: Ints, rows: Bools, size: int) -> Ints:
+    def count_by(self, key: Ints, rows: Bools, size: int) -> Ints:
+        """Count rows by a key below a size."""
         counts = np.bincount(key[rows], weights=self.records.count[rows], minlength=size)
         return np.rint(counts).astype(np.int64)
+
+    def split(self, rows: Bools) -> tuple[int, int]:
+        """Count how often some rows succeeded, and how often they did not."""
+        count, good = self.records.count, self.forward
+        return int(count[rows & good].sum()), int(count[rows & ~good].sum())
 
     @cached_property
     def first_states(self) -> Ints:
@@ -83,14 +93,34 @@ class Transitions:
     @cached_property
     def steps(self) -> "Steps":
         """The moves by one state under CONTINUE, in order, with the residuals of the model."""
-        return Steps.of(self)
+        return Steps(self)
+
+    @cached_property
+    def sum_over_cases(self) -> Floats | None:
+        """What the moves of each case were above the share of their states, summed over cases.
+
+        It is in units of its standard deviation by cases. Residuals are from shares of the same
+        moves, so that the sum ends at 0: without a change of p_C it is like a Brownian bridge.
+        """
+        if self.records.aggregated:
+            return None
+        parts = self.steps.sum_by_case(self.steps.residual)
+        spread = float((parts * parts).sum())
+        total: Floats = np.cumsum(parts) / math.sqrt(spread or 1.0)
+        return total if spread > 0.0 else None
 
 
-@dataclass(frozen=True, eq=False)
 class Steps:
     """The moves by one state under CONTINUE, in the order of cases and steps.
 
+    Staying is no move, and a jump has no direction here.
+
     Parameters
+    ----------
+    moves : Transitions
+        What was recorded.
+
+    Attributes
     ----------
     case, state : ndarray of int
         The case of each move, and the state in which it began.
@@ -98,50 +128,37 @@ class Steps:
         1 for a move up, 0 for one down.
     previous : ndarray of int
         1 or 0 as the move before it in the same case went; -1 where there is none, or a jump.
+    residual, variance : ndarray of float
+        What each move is above the share of moves up in its state, and its variance by that share.
     """
 
-    case: Ints
-    state: Ints
-    up: Floats
-    previous: Ints
-
-    @classmethod
-    def of(cls, moves: Transitions) -> "Steps":
-        """Take the moves out of the rows; staying is no move, and a jump has no direction here."""
-        moving = np.flatnonzero(moves.stepped | moves.jumped)
-        case = moves.records.case[moving]
-        up = (moves.distance[moving] > 0).astype(np.int64)
-        simple = moves.stepped[moving]
+    def __init__(self, moves: Transitions) -> None:
+        records, moving = moves.records, np.flatnonzero(moves.stepped | moves.jumped)
+        case, simple = records.case[moving], moves.stepped[moving]
+        up = moves.forward[moving].astype(np.int64)
         known = np.zeros(len(moving), dtype=np.bool_)
         known[1:] = (case[1:] == case[:-1]) & simple[:-1]
-        previous = np.where(known, np.roll(up, 1), -1)
-        state = moves.records.state[moving]
-        return cls(case[simple], state[simple], up[simple].astype(np.float64), previous[simple])
+        self.cases = records.cases
+        self.case: Ints = case[simple]
+        self.state: Ints = records.state[moving][simple]
+        self.up: Floats = up[simple].astype(np.float64)
+        self.previous: Ints = np.where(known, np.roll(up, 1), -1)[simple]
+        share = self._mean_by_state(self.up)
+        self.residual: Floats = self.up - share
+        self.variance: Floats = share * (1.0 - share)
 
-    @cached_property
-    def share(self) -> Floats:
-        """The share of moves up in the state of each move."""
-        tries, ups = np.bincount(self.state), np.bincount(self.state, weights=self.up)
-        share: Floats = (ups / np.maximum(tries, 1))[self.state]
-        return share
-
-    @cached_property
-    def residual(self) -> Floats:
-        """What each move is above the share of its state."""
-        return self.up - self.share
-
-    @cached_property
-    def variance(self) -> Floats:
-        """The variance of each move, given the share of its state."""
-        return self.share * (1.0 - self.share)
+    def _mean_by_state(self, x: Floats) -> Floats:
+        """Return for each move the mean of x over the moves in the same state."""
+        tries, total = np.bincount(self.state), np.bincount(self.state, weights=x)
+        mean: Floats = (total / np.maximum(tries, 1))[self.state]
+        return mean
 
     def centre(self, x: Floats) -> Floats:
         """Take from x its mean over the moves in the same state, which have one variance.
 
         Here x is of the order of one; what is left by rounding alone is no difference.
         """
-        tries, total = np.bincount(self.state), np.bincount(self.state, weights=x)
-        centred: Floats = x - (total / np.maximum(tries, 1))[self.state]
+        centred: Floats = x - self._mean_by_state(x)
         return np.where(np.abs(centred) < _ROUNDING, 0.0, centred)
 
     def sum_before(self, x: Floats) -> Floats:
@@ -151,6 +168,23 @@ class Steps:
         lengths = np.diff(np.append(first, len(x)))
         return total - np.repeat(total[first], lengths) if len(x) else total
 
-    def sum_by_case(self, x: Floats, cases: int) -> Floats:
+    def sum_by_case(self, x: Floats) -> Floats:
         """Sum x over the moves of each case."""
-        return np.bincount(self.case, weights=x, minlength=cases).astype(np.float64)
+        return np.bincount(self.case, weights=x, minlength=self.cases).astype(np.float64)
+
+    def effective_tries(self) -> float:
+        """Return how many independent moves would say as much about p_C where cases differ.
+
+        The variance of the share is that of a ratio of totals by case (cluster-robust, with
+        n/(n - 1) for n cases that moved). It is itself estimated, from n cases: so it is made
+        larger by the variance of Student's t with n - 1 degrees of freedom. There are never more
+        than there are moves.
+        """
+        tries, share = len(self.up), float(self.up.mean())
+        cases = len(np.unique(self.case))
+        if cases <= 3:
+            return float(min(tries, cases))
+        parts = self.sum_by_case(self.up - share)
+        variance = cases / (cases - 1.0) * float((parts * parts).sum()) / tries**2
+        worth = share * (1.0 - share) / max(variance, 1e-300)
+        return min(float(tries), (cases - 3.0) / (cases - 1.0) * worth)

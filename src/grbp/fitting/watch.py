@@ -11,7 +11,7 @@ from bisect import bisect
 from collections.abc import Mapping
 from itertools import chain
 from operator import le
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from grbp.fitting.e_values import Cell, Partition, log_evidence, look
 from grbp.numerics.intervals import check_level
 from grbp.worlds.transition import Action
 from grbp.worlds.validation import check_whole
+
+if TYPE_CHECKING:
+    from grbp.fitting.transitions import Transitions
+    from grbp.numerics.arrays import Bools
 
 T = TypeVar("T")
 
@@ -35,6 +39,8 @@ SUSPECTED: Final[Mapping[str, tuple[Action | None, str]]] = {
 
 NAMES: Final = tuple(SUSPECTED)
 """The alarms, in the order in which a watch keeps them."""
+
+NO_ORDER: Final = "These rows have no order, so that no alarm over time is possible."
 
 _GROUPS: Final = 4
 STRENGTH: Final = 32.0
@@ -404,6 +410,34 @@ class Watch(NamedTuple):
         if kind == 1:
             return _over_time(self.told[finish])
         return _apart((self.by_group if kind else self.by_state)[finish])
+
+
+def watch_moves(moves: "Transitions", level: float) -> tuple[Alarm, ...]:
+    """Return the alarms that rose when each move was looked at, in the order of the cases.
+
+    Cases are numbered from 1. Aggregated rows have no order: their counts are looked at once.
+    """
+    records, good = moves.records, moves.forward
+    groups = max(len(records.groups), 1)
+    if not records.aggregated:
+        watch, counted = Watch.start(records.goal, groups, level), moves.stepped | moves.finished
+        columns = records.case + 1, records.group, records.state, moves.finished, good
+        for row in zip(*(column[counted].tolist() for column in columns), strict=True):
+            watch = watch.follow(Step(*row))
+        return watch.alarms()
+
+    def by_group(rows: "Bools") -> tuple[int, ...]:
+        return tuple(moves.count_by(records.group, rows, groups).tolist())
+
+    states = (
+        Tally(tuple(moves.ups.tolist()), tuple(moves.downs.tolist())),
+        Tally(tuple(moves.wins.tolist()), tuple(moves.losses.tolist())),
+    )
+    kinds = [
+        Tally(by_group(rows & good), by_group(rows & ~good))
+        for rows in (moves.stepped, moves.finished)
+    ]
+    return find_alarms(states, (kinds[0], kinds[1]), level)
 
 
 def find_alarms(

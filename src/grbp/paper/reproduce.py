@@ -32,11 +32,18 @@ from grbp.figures import (
     save,
     transition_figure,
 )
-from grbp.figures.canvas import check_matplotlib, drawing_style, put_title, render, write_pictures
+from grbp.figures.canvas import (
+    check_matplotlib,
+    drawing_style,
+    put_title,
+    render,
+    svg_of,
+    write_pictures,
+)
 from grbp.figures.regret_curves import is_crowded
 from grbp.paper.report import choose_learner, regret_table, report_html
 from grbp.paper.verdict import Verdict, verdicts
-from grbp.reports.page import Section, environment, svg_of
+from grbp.reports.page import Section, environment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

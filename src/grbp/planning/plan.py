@@ -209,7 +209,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         as_progress(progress),
     )  # fmt: skip
     by_group = {}
-    for name, group in past.by_group.items() if past.differs_by_group else ():
+    for name, group in past.by_group.items() if past.groups_differ else ():
         # What a group never tried may lie where it does in all of them.
         of_group = group._replace(p_c=group.p_c or past.p_c, p_f=group.p_f or past.p_f)
         by_group[name] = _plan_after(of_group, asked, {})

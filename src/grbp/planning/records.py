@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -10,11 +11,18 @@ import numpy as np
 
 from grbp._io import reason
 from grbp.errors import InvalidInput
+from grbp.fitting.assumptions import ASSUMPTIONS
+from grbp.fitting.decide import decide
 from grbp.fitting.estimates import Proportion
+from grbp.fitting.evidence import Evidence
+from grbp.fitting.model_tests import AssumptionTest
+from grbp.fitting.objections import ABOUT_GROUPS
 from grbp.fitting.result import Fit, StateRow
+from grbp.fitting.standardize import Standardized
 from grbp.learners.counters import Counters
 from grbp.numerics.arrays import Ints
 from grbp.numerics.intervals import Interval
+from grbp.theory.posterior import Estimate, Posterior
 from grbp.worlds.chain import Chain, Move
 from grbp.worlds.dynprog import evaluate
 from grbp.worlds.problem import Problem
@@ -43,6 +51,8 @@ class Past(NamedTuple):
         the decision is one by state.
     by_group : mapping of Past
         The same of every group.
+    groups_differ : bool
+        Whether the fit decides by group, or doubts that groups can be taken together.
     """
 
     goal: int | None
@@ -54,11 +64,7 @@ class Past(NamedTuple):
     decision: str = ""
     lost_by_state: float | None = None
     by_group: Mapping[str, "Past"] = MappingProxyType({})
-
-    @property
-    def differs_by_group(self) -> bool:
-        """Whether the fit decides by group, or doubts that groups are alike."""
-        return self.decision == "by-group" or any("group" in one.lower() for one in self.doubts)
+    groups_differ: bool = False
 
     @property
     def seen(self) -> Ints:
@@ -77,12 +83,10 @@ def read_past(records: Any) -> Past:
     if records is None:
         return NO_RECORDS
     if isinstance(records, Fit):
-        return _past_of_fit(records)
+        return _past_of(records.to_dict())
     is_file = isinstance(records, str | Path)
     try:
-        return _past_of_mapping(
-            json.loads(Path(records).read_text("utf-8")) if is_file else records
-        )
+        return _past_of(json.loads(Path(records).read_text("utf-8")) if is_file else records)
     except OSError as error:
         raise InvalidInput(
             f"the records {str(records)!r} cannot be read ({reason(error)}); name a file that"
@@ -96,45 +100,75 @@ def read_past(records: Any) -> Past:
         ) from error
 
 
-def _past_of_fit(fit: Fit) -> Past:
-    past = _past_of(fit.goal, fit.cases, fit.p_c, fit.p_f or Proportion(0, 0), fit.first_states)
-    by_group = {name: _past_of_fit(group) for name, group in fit.by_group.items()}
-    return _with_doubts(past, fit.doubts, fit.decision, fit.by_state, by_group)
-
-
-def _past_of_mapping(stored: Mapping[str, Any]) -> Past:
-    past = _past_of(
-        int(stored["goal"]),
-        int(stored["cases"]),
-        _read_share(stored, "p_c", "ups"),
-        _read_share(stored, "p_f", "wins"),
-        [int(count) for count in stored.get("first_states", ())],
-    )
+def _past_of(fit: Mapping[str, Any]) -> Past:
+    """Return what a fit says, as `Fit.to_dict` returned it."""
+    goal, decision = int(fit["goal"]), str(fit.get("decision", ""))
+    c, f = _read_share(fit, "p_c", "ups"), _read_share(fit, "p_f", "wins")
     rows = [
-        StateRow(*(row.get(name) for name in StateRow._fields))
-        for row in stored.get("by_state", ())
+        StateRow(*(row.get(name) for name in StateRow._fields)) for row in fit.get("by_state", ())
     ]
-    groups = {str(k): _past_of_mapping(group) for k, group in stored.get("by_group", {}).items()}
-    doubts = tuple(map(str, stored.get("doubts", ())))
-    return _with_doubts(past, doubts, str(stored.get("decision", "")), rows, groups)
+    starts = [int(count) for count in fit.get("first_states", ())]
+    start = tuple((k, count / sum(starts)) for k, count in enumerate(starts, 1) if count)
+    f_tries, wins, c_tries, ups = map(float, (f.tries, f.successes, c.tries, c.successes))
+    past = Past(
+        goal,
+        c.interval if c.tries else None,
+        f.interval if f.tries else None,
+        start or "uniform",
+        # Whoever took the actions need not have played a threshold, so none gets the credit.
+        Counters(int(fit["cases"]), f_tries, wins, c_tries, ups, 0.0, 0.0, 0.0, 0.0),
+        doubts=tuple(map(str, fit.get("doubts", ()))),
+        decision=decision,
+        by_group={str(name): _past_of(group) for name, group in fit.get("by_group", {}).items()},
+        groups_differ=decision == "by-group" or _groups_are_doubted(fit, c, f, rows),
+    )
+    return past._replace(lost_by_state=_lose_by_threshold(past, rows))
 
 
-def _with_doubts(
-    past: Past, doubts: tuple[str, ...], decision: str, rows: Sequence[StateRow],
-    by_group: Mapping[str, Past],
-) -> Past:  # fmt: skip
-    lost = _lose_by_threshold(past, rows) if decision == "by-state" else None
-    return past._replace(doubts=doubts, decision=decision, lost_by_state=lost, by_group=by_group)
+def _groups_are_doubted(
+    fit: Mapping[str, Any], c: Proportion, f: Proportion, rows: Sequence[StateRow]
+) -> bool:
+    """Return whether a fit speaks against taking all its groups together."""
+    stored = fit.get("standardized")
+    if not stored:
+        return False
+    estimates = {
+        name: Estimate(**stored[name])
+        for name in ("p_f", "value", "direct", "difference")
+        if stored[name]
+    }
+    names = {entry.words: entry.name for entry in ASSUMPTIONS}
+    evidence = Evidence(
+        goal=int(fit["goal"]),
+        level=c.level,
+        goals=f.successes + rows[-1].c_up + sum(row.jumps for row in rows),
+        p_c=c,
+        p_f=f,
+        ways={name: way and Estimate(**way) for name, way in fit["ways"].items()},
+        chain=None,
+        tests=tuple(
+            AssumptionTest(name=names.get(test["assumption"], ""), p_holm=test["p_holm"])
+            for test in fit["tests"]
+        ),
+        posterior=Posterior(int(fit["goal"]), *c.counts, *f.counts),
+        standardized=Standardized(**stored | estimates),
+    )
+    if any(entry.name == "p_f by state" for entry in evidence.broken) and rows[0].f:
+        decisive = replace(f, successes=rows[0].f_goal, tries=rows[0].f)
+        evidence = replace(evidence, p_f=decisive)
+    return any(objection.code in ABOUT_GROUPS for objection in decide(evidence).objections)
 
 
 def _lose_by_threshold(past: Past, rows: Sequence[StateRow]) -> float | None:
     """Return the goals in 100 cases that the better threshold loses against the policy by state.
 
     Both are judged by the shares of each state, with the means of Jeffreys' posterior. There is no
-    number where cases jump, because the rows do not say whereto.
+    number where cases jump, because the rows do not say whereto, or without such a decision.
     """
     goal = past.goal
-    if goal is None or len(rows) != goal - 1 or any(row.jumps for row in rows):
+    if past.decision != "by-state" or goal is None or len(rows) != goal - 1:
+        return None
+    if any(row.jumps for row in rows):
         return None
     up = np.array([(row.c_up + 0.5) / (row.c + 1.0) for row in rows])
     won = np.array([(row.f_goal + 0.5) / (row.f + 1.0) for row in rows])
@@ -158,19 +192,3 @@ def _read_share(stored: Mapping[str, Any], name: str, successes: str) -> Proport
         raise ValueError
     level, adaptive = float(stored.get("level", 0.95)), bool(stored.get("adaptive"))
     return Proportion(won, tries, level, adaptive, None if effective is None else float(effective))
-
-
-def _past_of(
-    goal: int, cases: int, c: Proportion, f: Proportion, first_states: Sequence[int]
-) -> Past:
-    total = sum(first_states)
-    start = tuple((k, count / total) for k, count in enumerate(first_states, 1) if count)
-    f_tries, wins, c_tries, ups = map(float, (f.tries, f.successes, c.tries, c.successes))
-    return Past(
-        goal,
-        c.interval if c.tries else None,
-        f.interval if f.tries else None,
-        start or "uniform",
-        # Whoever took the actions need not have played a threshold, so none gets the credit.
-        Counters(cases, f_tries, wins, c_tries, ups, 0.0, 0.0, 0.0, 0.0),
-    )

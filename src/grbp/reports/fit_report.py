@@ -1,54 +1,36 @@
 """The report of a fit: what past cases say, for someone who is not a statistician."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from grbp import __version__
-from grbp._format import begin, percent
+from grbp._format import begin, format_level
+from grbp.figures.canvas import svg_of
 from grbp.figures.fit_cusum import cusum_figure
 from grbp.figures.fit_map import boundary_figure
 from grbp.figures.fit_states import states_figure
 from grbp.figures.fit_ways import ways_figure
-from grbp.fitting.alarms import NO_ORDER
 from grbp.fitting.estimates import Proportion
+from grbp.fitting.sentences import (
+    ON_PAGES,
+    POLICY,
+    RESTS_ON,
+    SHORTLY,
+    SUPPORT,
+    say_support_in,
+    say_sure,
+)
 from grbp.fitting.summary import given_priors
-from grbp.fitting.support import CONTINUE, FINISH, UNDECIDED, UNKNOWN, write_states
+from grbp.fitting.watch import NO_ORDER
 from grbp.reports.page import (
     MOST_ROWS,
     NO_NUMBER,
     environment,
-    format_level,
     format_share,
-    svg_of,
 )
-from grbp.worlds.labels import Labels
 
 if TYPE_CHECKING:
     from grbp.fitting.result import Fit, StateRow
-    from grbp.theory.posterior import Estimate
-
-_DECISIONS: Final = {
-    "threshold-1": ("held", "✓", "finish in state 1"),
-    "threshold-0": ("held", "✓", "never finish"),
-    "by-state": ("open", "↕", "it depends on the state"),
-    "by-group": ("open", "↕", "it depends on the group"),
-    "none": ("open", "?", "no decision"),
-}
-"""Of every decision: its look, its sign and its words."""
-
-_WAYS: Final = {
-    "boundary": "if all states have the same chances",
-    "general": "if each state has its own chances",
-    "direct": "counted directly: cases that stood in state 1 and continued from there",
-}
-
-_RESTS_ON: Final = {
-    "boundary": "It holds if all states have the same chances.",
-    "general": "It uses the chances of each state.",
-    "direct": "It is counted from the cases that went on there.",
-    "standardized": "It is standardised over the groups.",
-}
-"""On what a value of continuing rests."""
 
 _NOT_POSSIBLE: Final = "not possible with these records"
 
@@ -75,14 +57,17 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
         "own": tell,
         "sure": _sure,
     }
-    look, sign, _ = _DECISIONS[fit.decision] if fit.firm else ("open", "?", "")
+    signs = {"threshold-0": "✓", "threshold-1": "✓", "by-state": "↕", "by-group": "↕"}
+    sign = signs.get(fit.decision, "?") if fit.firm else "?"
     draw = {
         "boundary": boundary_figure if fit.p_c.tries else None,
         "ways": ways_figure if any(fit.ways.values()) else None,
         "states": states_figure,
         "cusum": cusum_figure if fit.cusum is not None else None,
     }
-    ways = [(tell(words), _share_or(fit.ways[name])) for name, words in _WAYS.items()]
+    ways = [
+        (tell(ON_PAGES[name]), format_share(way, _NOT_POSSIBLE)) for name, way in fit.ways.items()
+    ]
     if fit.p_f is not None:
         ways.append((tell("to compare: FINISH wins"), format_share(fit.p_f)))
     moved = any(row.stays or row.jumps for row in fit.by_state)
@@ -95,9 +80,9 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
         go=go,
         end=end,
         one=_keep_number(fit.labels.state(1)),
-        look=look,
+        look="held" if sign == "✓" else "open",
         sign=sign,
-        support=say_support(fit),
+        support=SUPPORT.format(support=say_support_in(fit.labels, fit.support)),
         lead=f"{lead.rstrip('.')}.",
         rest=rest,
         continuing=_worth_of_continuing(fit),
@@ -135,29 +120,23 @@ def fit_report(fit: "Fit", facts: Mapping[str, str]) -> str:
 
 def _answer(fit: "Fit") -> str:
     """Say the decision in a few words."""
-    words = fit.labels.tell(_DECISIONS[fit.decision][2])
+    words = fit.labels.tell(SHORTLY[fit.decision])
     words = words[0].lower() + words[1:]
-    return f"perhaps {words}" if fit.decision.startswith("threshold") and not fit.firm else words
+    return f"perhaps {words}" if fit.decision in POLICY and not fit.firm else words
 
 
 def _sure(probability: float | None) -> str:
     """Write how sure something is; no records make it certain."""
     if probability is None:
         return NO_NUMBER
-    return percent(min(probability, 1.0 - 1e-12)).replace(" %", "\N{NO-BREAK SPACE}%")
-
-
-def _share_or(share: "Proportion | Estimate | None") -> str:
-    """Write a share with its interval, or that it cannot be had."""
-    told = format_share(share)
-    return _NOT_POSSIBLE if told == NO_NUMBER else told
+    return say_sure(probability).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _worth_of_continuing(fit: "Fit") -> tuple[str, str]:
     """Return what continuing from state 1 reaches, by the way that the answer rests on."""
     whole = fit.standardized
     worth = fit.ways.get(fit.way) if whole is None or fit.way in fit.ways else whole.worth
-    return format_share(worth), _RESTS_ON[fit.way]
+    return format_share(worth), RESTS_ON[fit.way]
 
 
 def _tries_in_1(fit: "Fit") -> tuple[int, int]:
@@ -166,31 +145,9 @@ def _tries_in_1(fit: "Fit") -> tuple[int, int]:
     return row.c + row.jumps, row.f
 
 
-def say_support(fit: "Fit") -> str:
-    """Say in which states the records are sure of an action, and in which they are not."""
-    go, end = fit.labels.actions
-    words = {FINISH: f"{end} in ", CONTINUE: f"{go} in ", UNDECIDED: "no sure answer in "}
-    parts = [
-        lead + list_states(fit.support[kind], fit.labels)
-        for kind, lead in words.items()
-        if fit.support[kind]
-    ]
-    if fit.support[UNKNOWN]:
-        where = list_states(fit.support[UNKNOWN], fit.labels)
-        parts.append(f"nothing in {where}, where one of the two was never tried")
-    return f"State by state, the records support: {'; '.join(parts)}."
-
-
 def _keep_number(state: str) -> str:
     """Keep the number of a state on the line of the word before it."""
     return "\N{NO-BREAK SPACE}".join(state.rsplit(" ", 1))
-
-
-def list_states(states: Sequence[int], labels: Labels) -> str:
-    """Write states in few words: "state 1", "states 1 to 4 and 7", "severe (1) and mild (2)"."""
-    if any(labels.states):
-        return write_states(states, labels.state)
-    return f"state{'s' if len(states) > 1 else ''} {write_states(states)}"
 
 
 def _state_row(row: "StateRow", fit: "Fit", moved: bool) -> tuple[str, ...]:
@@ -215,21 +172,24 @@ def _group_row(name: str, fit: "Fit") -> tuple[str, ...]:
 def _symbol_rows(fit: "Fit") -> Iterator[tuple[str, str, str]]:
     """Yield the numbers under the names that statisticians know them by."""
     tell = fit.labels.tell
-    numbers = {
-        "p_C": ("chance that CONTINUE moves up", fit.p_c),
-        "p_F": ("chance that FINISH wins", fit.p_f),
-        "B(p_C)": ("chance of winning from state 1 by always continuing, if the model holds",
-                   fit.boundary),
-        "general chain": ("the same, with chances of each state's own", fit.ways["general"]),
-        "direct": ("the same, counted", fit.ways["direct"]),
-        "difference": ("p_F less the value of continuing, which decides", fit.difference),
-        "value of threshold 0": ("share of goals, never finishing", fit.value_0),
-        "value of threshold 1": ("share of goals, finishing in state 1 alone", fit.value_1),
-        "gain": ("threshold 1 less threshold 0", fit.gain()),
-    }  # fmt: skip
-    for symbol, (words, share) in numbers.items():
-        if (told := format_share(share)) != NO_NUMBER:
-            yield symbol, words if "p_F" in words or "threshold" in words else tell(words), told
+    numbers = [
+        ("p_C", tell("chance that CONTINUE moves up"), fit.p_c),
+        ("p_F", tell("chance that FINISH wins"), fit.p_f),
+        (
+            "B(p_C)",
+            tell("chance of winning from state 1 by always continuing, if the model holds"),
+            fit.boundary,
+        ),
+        ("general chain", "the same, with chances of each state's own", fit.ways["general"]),
+        ("direct", "the same, counted", fit.ways["direct"]),
+        ("difference", "p_F less the value of continuing, which decides", fit.difference),
+        ("value of threshold 0", tell("share of goals, never finishing"), fit.value_0),
+        ("value of threshold 1", tell("share of goals, finishing in state 1 alone"), fit.value_1),
+        ("gain", "threshold 1 less threshold 0", fit.threshold_gain),
+    ]
+    for symbol, words, share in numbers:
+        if told := format_share(share, ""):
+            yield symbol, words, told
     if fit.probabilities is not None and all(_tries_in_1(fit)):
         yield (
             "P(threshold 1)",

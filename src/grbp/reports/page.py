@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from grbp import _palette
-from grbp._format import format_interval, percent, plural
+from grbp._format import format_interval, format_level, percent, plural
 from grbp._palette import PALETTE, RAMP
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
-from grbp.figures.canvas import render_clear
 from grbp.fitting.estimates import Proportion
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
-    from matplotlib.figure import Figure
 
 NO_NUMBER: Final = "\N{EN DASH}"
 """What stands where there is no number."""
@@ -114,27 +112,17 @@ class Section:
         ]
 
 
-def format_share(share: Proportion | Estimate | None) -> str:
-    """Write a share with its interval, or that there is no number."""
+def format_share(share: Proportion | Estimate | None, otherwise: str = NO_NUMBER) -> str:
+    """Write a share with its interval, or something else where there is no number."""
     estimate = share.as_estimate if isinstance(share, Proportion) else share
     if estimate is None or math.isnan(estimate.estimate):
-        return NO_NUMBER
+        return otherwise
     return format_interval(*estimate)
 
 
 def format_percent(share: float | None) -> str:
     """Write a share in percent, or that there is no number."""
     return NO_NUMBER if share is None else percent(share)
-
-
-def format_level(level: float) -> str:
-    """Write the level of an interval: "95 %"."""
-    return f"{100.0 * level:.4g} %"
-
-
-def svg_of(figure: "Figure") -> bytes:
-    """Return a figure as the picture of a section."""
-    return render_clear(figure)
 
 
 def _inline(svg: bytes, prefix: str, alt: str, screen: str) -> "Markup":

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from grbp import __version__
-from grbp._format import format_number
+from grbp._format import format_level, format_number
+from grbp.figures.canvas import svg_of
 from grbp.figures.planning import knowing_figure, lost_figure, needed_figure
 from grbp.planning.summary import (
     describe_needed,
@@ -21,9 +22,7 @@ from grbp.reports.page import (
     MOST_ROWS,
     NO_NUMBER,
     environment,
-    format_level,
     format_share,
-    svg_of,
 )
 
 if TYPE_CHECKING:

@@ -46,7 +46,9 @@ def direct_value(moves: Transitions, level: float, adaptive: bool = False) -> Es
         return None
     goal, up, down = moves.records.goal, moves.ups.sum(), moves.downs.sum()
     value = hit(np.arange(goal + 1), goal, log_failure_ratio((up + 0.5) / (up + down + 1.0)))
-    sums = value[1] + paths.add_up(value)
+    # What the steps of each path gained.
+    gain = paths.weight * (value[paths.after] - value[paths.state])
+    sums = value[1] + np.bincount(paths.path, weights=gain).astype(np.float64)
     share = min(max(float(sums.mean()), 0.0), 1.0)
     # The number of independent cases that would vary as much; half a case of either kind is added,
     # so that a share near 0 or 1 does not make it nothing.
@@ -111,11 +113,6 @@ class _Paths:
         weight = np.exp(np.minimum(total - total[start][path], _MOST_LOG))
         count, state = int(start.sum()), records.state[rows]
         return cls(count, path, state, after, weight, ended, kept == 0.0)
-
-    def add_up(self, value: Floats) -> Floats:
-        """Add up what the steps of each path gained, given the values of all states."""
-        gain = self.weight * (value[self.after] - value[self.state])
-        return np.bincount(self.path, weights=gain).astype(np.float64)
 
 
 def _share_going_on(state: Ints, time: Ints, goes_on: Bools, goal: int) -> Floats:

@@ -10,7 +10,7 @@ from paths import columns_of
 
 import grbp
 from grbp._format import percent
-from grbp.fitting.groups import Standardized
+from grbp.fitting.standardize import Standardized
 
 Cell = tuple[int, int]
 """How often an action succeeded, and how often it was tried."""

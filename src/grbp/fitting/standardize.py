@@ -14,11 +14,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp.fitting.assumptions import same_choice_by_group
-from grbp.fitting.grounds import are_apart, average, spread_out, subtract, summarize_draws
+from grbp.fitting.direct_value import direct_value
+from grbp.fitting.estimates import (
+    are_apart,
+    average,
+    chance_above,
+    spread_out,
+    subtract,
+    summarize_draws,
+)
+from grbp.fitting.model_tests import compare_choices_of_groups
 from grbp.fitting.statewise import draw_shares
 from grbp.fitting.transitions import Transitions
-from grbp.fitting.value_estimators import direct_value
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.records.clean import first_of_case
 from grbp.theory.posterior import Estimate, Posterior
@@ -96,7 +103,7 @@ def standardize(moves: Transitions, level: float, finishes: Bools) -> Standardiz
     told = Standardized(
         None, None, None, None, None, None, {},
         tuple(dict.fromkeys(strata.names[k] for k in bare.tolist())),
-        float(shares[bare].sum()), len(strata.names), same_choice_by_group(moves).p,
+        float(shares[bare].sum()), len(strata.names), compare_choices_of_groups(moves).p,
     )  # fmt: skip
     if not len(covered):
         return told
@@ -109,7 +116,7 @@ def standardize(moves: Transitions, level: float, finishes: Bools) -> Standardiz
     difference, probability = summarize_draws(gain, level), float((gain >= 0.0).mean())
     if direct is not None and are_apart(direct, by_p_c):
         difference = subtract(by_finish, direct)
-        probability = _chance_positive(by_finish, direct, level)
+        probability = chance_above(spread_out(by_finish, level), spread_out(direct, level))
     among = strata.judge_groups(p_f - value)
     return told._replace(
         p_f=by_finish,
@@ -120,12 +127,6 @@ def standardize(moves: Transitions, level: float, finishes: Bools) -> Standardiz
         right_share=float(among[strata.group] @ shares),
         sides=strata.find_sides(covered, among),
     )
-
-
-def _chance_positive(one: Estimate, other: Estimate, level: float) -> float:
-    """Compute the probability that an estimate is above another that is independent of it."""
-    first, second = spread_out(one, level), spread_out(other, level)
-    return 1.0 - float(np.searchsorted(first, second).mean()) / len(first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +168,7 @@ class _Strata:
         return [self.moves.records.groups[k] for k in self.group.tolist()]
 
     def _count(self, rows: Bools) -> Ints:
-        stratum, count = self._numbers[1], self.moves.records.count
-        found = np.bincount(stratum[rows], weights=count[rows], minlength=len(self.names))
-        return np.rint(found).astype(np.int64)
+        return self.moves.count_by(self._numbers[1], rows, len(self.names))
 
     @cached_property
     def weight(self) -> Ints:
@@ -185,11 +184,10 @@ class _Strata:
     @cached_property
     def counts(self) -> tuple[Ints, Ints, Ints, Ints]:
         """The wins and losses of FINISH, and the moves up and down of CONTINUE."""
-        m = self.moves
-        won, up = m.records.next_state == m.records.goal, m.distance > 0
-        rows = (self.finishes & won, self.finishes & ~won, m.stepped & up, m.stepped & ~up)
-        won_, lost, ups, downs = map(self._count, rows)
-        return won_, lost, ups, downs
+        m, good = self.moves, self.moves.forward
+        rows = (self.finishes & good, self.finishes & ~good, m.stepped & good, m.stepped & ~good)
+        won, lost, up, down = map(self._count, rows)
+        return won, lost, up, down
 
     @cached_property
     def covered(self) -> Bools:

@@ -10,8 +10,8 @@ from paths import columns_of, records_of
 
 import grbp
 from grbp import wilson
+from grbp.fitting.direct_value import _Paths, direct_value
 from grbp.fitting.transitions import Transitions
-from grbp.fitting.value_estimators import _Paths, direct_value
 from grbp.records.reading import read_records
 
 
