@@ -113,7 +113,7 @@ def make_leaps(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
     )
 
 
-def make_leap_loop(
+def make_leap_loop(  # noqa: C901, PLR0915 (the loop inside counts)
     decide: Decide,
     stable: Stable | None,
     thinning: Thinning | None,
@@ -130,50 +130,18 @@ def make_leap_loop(
     -----
     Paper: alg:GRBP
     """
+    # What is false here has no branch in the compiled loop.
+    planned, thinned = stable is not None or thinning is not None, thinning is not None
+    plan, resolve = None, None
     if stable is not None:
         plan = make_planner(make_certainty(stable), True)
     elif thinning is not None:
         plan = make_planner(kernel(thinning.doubt), False)
-    else:
-        return _make_asking_loop(decide, tabled)
-    return _make_skipping_loop(decide, plan, thinning, tabled, apart)
-
-
-def _make_asking_loop(decide: Decide, tabled: bool) -> Loop:
-    """Make the loop for a learner that is asked in every round."""
-    play = _make_play_kernel(decide, None, tabled)
-
-    def leap(constants: Any, leaps: Leaps, _work: Workspace, recorder: Recorder) -> int:
-        law = leaps.table if tabled else leaps.hops
-        gate = np.empty_like(leaps.columns)
-        for threshold in range(len(gate)):
-            gate[threshold] = FOREVER if leaps.columns[threshold] >= 0 else 0
-        for r in range(len(recorder.keys)):
-            world_key, learner_key, n = begin_replica(leaps.world, recorder, r)
-            for checkpoint in range(len(recorder.checkpoints)):
-                carry_forward(recorder, r, checkpoint)
-                n, threshold = play(
-                    constants, n, world_key, learner_key, law, leaps.world, leaps.columns,
-                    gate, recorder.played, recorder.won, r, checkpoint,
-                    recorder.checkpoints[checkpoint], recorder.stride, recorder.wins, _ASK,
-                )  # fmt: skip
-                if threshold != _ASK:
-                    return int(threshold)
-            end_replica(recorder, r, n)
-        return DONE
-
-    return leap
-
-
-def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
-    decide: Decide, plan: Plan, thinning: Thinning | None, tabled: bool, apart: bool
-) -> Loop:
-    """Make the loop for a learner that says where it does not change its mind."""
-    usual = None if thinning is None else thinning.usual
-    resolve = kernel(_resolve_never if thinning is None else thinning.resolve)
-    play = _make_play_kernel(decide, usual, tabled)
+    if thinning is not None:
+        resolve = kernel(thinning.resolve)
+    play = _make_play_kernel(decide, thinning, tabled)
     draw_short = _make_short_batch(tabled)
-    draw_long = compile_draw(apart)
+    draw_long = compile_draw(apart) if planned else None
 
     def leap(  # noqa: C901 (one loop: what it calls is compiled by itself)
         constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder
@@ -183,9 +151,12 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
         cut = recorder.wins or recorder.stride > 0
         tried = np.empty(len(leaps.sizes), dtype=np.int64)
         wait, gate = np.empty_like(tried), np.empty_like(columns)
+        for threshold in range(goal):
+            gate[threshold] = FOREVER if columns[threshold] >= 0 else 0
         for r in range(len(recorder.keys)):
             world_key, learner_key, n = begin_replica(world, recorder, r)
-            tried[:], wait[:], gate[:] = FEWEST, _WAIT, 0
+            if planned:
+                tried[:], wait[:], gate[:] = FEWEST, _WAIT, 0
             checkpoint, resolved = 0, _ASK
             while checkpoint < len(recorder.checkpoints):
                 n, threshold = play(
@@ -199,7 +170,7 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
                     if checkpoint < len(recorder.checkpoints):
                         carry_forward(recorder, r, checkpoint)
                     continue
-                if not is_declared(columns, threshold):
+                if not planned or not is_declared(columns, threshold):
                     return int(threshold)
                 column = columns[threshold]
                 last = recorder.checkpoints[checkpoint] if cut else recorder.checkpoints[-1]
@@ -231,7 +202,7 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
                 n = add_to(n, threshold, t)
                 # Once the box is left, nothing is known about the next round, not even that it is
                 # the one in doubt.
-                if gap < length and t.rounds == count and is_inside(t, box):
+                if thinned and gap < length and t.rounds == count and is_inside(t, box):
                     while recorder.checkpoints[checkpoint] < n.rho:
                         checkpoint += 1
                         carry_forward(recorder, r, checkpoint)
@@ -243,12 +214,12 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
 
 
 def _make_play_kernel(  # noqa: C901 (the loop inside counts)
-    decide: Decide, usual: Callable[..., int] | None, tabled: bool
+    decide: Decide, thinning: Thinning | None, tabled: bool
 ) -> Callable[..., tuple[Counters, int]]:
     """Make the kernel that plays round by round until a checkpoint, or a batch may be planned."""
     draw: Callable[..., Round] = table_round if tabled else hop_round
-    choose, thinned = inlined(decide), usual is not None
-    usual_threshold = choose if usual is None else _make_usual_decision(usual)
+    choose, thinned = inlined(decide), thinning is not None
+    usual = choose if thinning is None else kernel(thinning.usual)
 
     def play(  # noqa: PLR0913, PLR0917 (one loop, so that all it needs is at hand)
         constants: Any, n: Counters, world_key: int, learner_key: int, law: Any, world: World,
@@ -266,7 +237,10 @@ def _make_play_kernel(  # noqa: C901 (the loop inside counts)
             threshold = resolved
             if resolved == _ASK:
                 # Added to 0, a bool is a number, compiled as well.
-                answer = 0 + usual_threshold(goal, constants, n, fold_in(learner_key, n.rho))
+                if thinned:
+                    answer = 0 + usual(goal, constants, n)
+                else:
+                    answer = 0 + usual(goal, constants, n, fold_in(learner_key, n.rho))
                 if not 0 <= answer < goal or n.rho >= gate[answer]:
                     break
                 threshold = (
@@ -299,16 +273,6 @@ def _make_play_kernel(  # noqa: C901 (the loop inside counts)
         return n, answer
 
     return kernel(play)
-
-
-def _make_usual_decision(usual: Callable[..., int]) -> Decide:
-    """Make a decision, which ignores its key, from the threshold that a learner usually plays."""
-    guess = kernel(usual)
-
-    def usual_threshold(goal: int, constants: Any, n: Counters, _key: int) -> int:
-        return guess(goal, constants, n)
-
-    return kernel(usual_threshold)
 
 
 def _make_short_batch(tabled: bool) -> Callable[..., Totals]:
@@ -359,8 +323,3 @@ def record_batch(  # noqa: PLR0913, PLR0917
         carry_forward(recorder, r, checkpoint)
     played[r, checkpoint, column] += end - rho + 1
     return checkpoint
-
-
-def _resolve_never(_goal: int, _: Any, _n: Counters, _doubt: Any, _key: int) -> int:
-    """Return _ASK, for a learner that does not draw and has nothing to resolve."""
-    return _ASK
