@@ -355,7 +355,7 @@ def test_an_entry_that_may_not_be_ours_is_replaced(
     caplog.set_level(logging.INFO, "grbp")
 
     def anew(step: float) -> list[str]:
-        monkeypatch.setattr(jit, "_DISPATCHERS", {})
+        monkeypatch.setattr(jit._NUMBA, "dispatchers", {})
         caplog.clear()
         assert compile_function(adding(step), "it")(1.0) == 1.0 + step
         return [record.message for record in caplog.records]

@@ -47,7 +47,7 @@ from grbp.learners.counters import (
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.fingerprint import Fingerprint, is_own
-from grbp.numerics.jit import KERNELS, i64, inlined, numba, reason, u64
+from grbp.numerics.jit import KERNELS, Compiler, i64, inlined, numba, reason, u64
 from grbp.numerics.rng import (
     LEARNER,
     OPENING,
@@ -154,9 +154,8 @@ class RoundTables(NamedTuple):
 
 
 class StartTables(NamedTuple):
-    """The start tables of some problems, padded to one length, and how long each is."""
+    """The start tables of some problems, each padded with its last state to one length."""
 
-    lengths: Ints
     states: Ints
     cumulative: Floats
 
@@ -203,19 +202,18 @@ def _make_round_tables(problems: Sequence[Problem], thresholds: tuple[int, ...])
 def _make_start_tables(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> StartTables:
     """Make the start tables of some problems."""
     tables = [problem.start_table for problem in problems]
-    lengths = np.array([len(states) for states, _ in tables])
-    shape = len(problems), int(lengths.max())
-    states, cumulative = np.ones(shape, dtype=np.int64), np.ones(shape)
-    for row, (some, sums) in enumerate(tables):
-        states[row, : len(some)], cumulative[row, : len(some)] = some, sums
-    return StartTables(lengths, states, cumulative)
+    shape = len(problems), max(len(states) for states, _ in tables)
+    padded = StartTables(np.empty(shape, dtype=np.int64), np.ones(shape))
+    for row, (states, cumulative) in enumerate(tables):
+        padded.states[row, :], padded.states[row, : len(states)] = states[-1], states
+        padded.cumulative[row, : len(states)] = cumulative
+    return padded
 
 
 @inlined
 def _starts(law: StartTables, problem: int) -> tuple[Ints, Floats]:
     """Return the start table of a problem."""
-    length = law.lengths[problem]
-    return law.states[problem, :length], law.cumulative[problem, :length]
+    return law.states[problem], law.cumulative[problem]
 
 
 @inlined
@@ -388,11 +386,7 @@ def make_thread_function(  # noqa: C901 (the function inside counts)
     return play_replica
 
 
-_REGISTERED: Final[set[Callable[..., Any]]] = set()
-_REMEMBERED: Final[list[dict[Any, Any]]] = []
-_DISPATCHERS: Final[dict[tuple[Any, ...], tuple[Any, Fingerprint]]] = {}
-"""As in `grbp.numerics.jit`, for GPUs."""
-
+_COMPILER: Final = Compiler()
 _LOCK: Final = threading.Lock()
 
 
@@ -402,15 +396,12 @@ def _compile(run: Callable[..., None], arguments: tuple[Any, ...], name: str) ->
         if _SIMULATED:
             return cuda.jit(run)
         fingerprint = Fingerprint(run, KERNELS)
-        if fingerprint.key not in _DISPATCHERS:
-            dispatcher = cuda.jit(run, lto=False, launch_bounds=(THREADS, BLOCKS))
-            _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
         register_kernels()
-        if not fingerprint.own:
-            for code in _REMEMBERED:
-                code.clear()
         try:
-            return _DISPATCHERS[fingerprint.key][0].specialize(*arguments)
+            return _COMPILER.find(
+                fingerprint,
+                lambda: cuda.jit(run, lto=False, launch_bounds=(THREADS, BLOCKS)),
+            ).specialize(*arguments)
         except Exception as error:  # Whatever the compiler raises: no replica was played.
             raise InvalidInput(
                 f"{name} cannot be compiled for a GPU ({reason(error)}); play it on the CPU"
@@ -419,24 +410,16 @@ def _compile(run: Callable[..., None], arguments: tuple[Any, ...], name: str) ->
 
 def register_kernels() -> None:
     """Make all kernels known to numba-cuda."""
-    extending = import_module("numba.cuda.extending")
-    if not _REGISTERED:
-        extending.overload(u64)(lambda number: lambda number: np.uint64(number))  # noqa: ARG005, PLW0108
-        extending.overload(i64)(lambda number: lambda number: np.int64(number))  # noqa: ARG005, PLW0108
-    templates = import_module("numba.cuda.typing.templates").builtin_registry.functions
-    for function in KERNELS.keys() - _REGISTERED:
+
+    def options(function: Callable[..., Any]) -> dict[str, Any]:
         # What is true or false would be made a number and taken for one, in every round.
-        options: dict[str, Any] = {"forceinline": KERNELS[function]}
-        if (
-            is_own(function)
-            and KERNELS[function]
-            and function.__annotations__.get("return") is bool
-        ):
-            options = {"inline": "always"}
-        extending.register_jitable(**options)(function)
-        _REGISTERED.add(function)
-        if function.__closure__ or not is_own(function):
-            _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))
+        is_test = is_own(function) and function.__annotations__.get("return") is bool
+        if KERNELS[function] and is_test:
+            return {"inline": "always"}
+        return {"forceinline": KERNELS[function]}
+
+    extending, templates = "numba.cuda.extending", "numba.cuda.typing.templates"
+    _COMPILER.register(import_module(extending), import_module(templates), options)
 
 
 @contextmanager
