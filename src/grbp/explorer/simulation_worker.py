@@ -6,15 +6,13 @@ is closed, the process ends: the server is gone.
 """
 
 import json
-import logging
 import os
 import sys
-import threading
 import time
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
+from grbp._process import read_request
 from grbp.errors import GrbpError, TooLarge
 
 WORK: Final = 20.0
@@ -24,7 +22,7 @@ _OFTEN: Final = 0.05
 """Seconds between two reports."""
 
 
-class Pace:
+class TimeLimit:
     """How far a simulation is, and whether it will be done in time."""
 
     def __init__(self, limit: float = WORK) -> None:
@@ -56,17 +54,17 @@ class Pace:
             _report(learner=learner, done=done, total=total)
 
 
-def play(asked: dict[str, Any]) -> None:
+def simulate_learners(asked: dict[str, Any]) -> None:
     """Simulate one learner after another; that gives each the numbers that it has among others."""
     import grbp  # noqa: PLC0415 (the engine is loaded in this process alone)
 
     problem = grbp.Problem(asked["goal"], asked["p_c"], asked["p_f"], asked["start"])
-    pace = Pace()
+    limit = TimeLimit()
     for learner in asked["learners"]:
-        pace.begin(learner, asked["replicas"])
+        limit.begin(learner, asked["replicas"])
         result = grbp.simulate(
             problem, learner, asked["rounds"], asked["replicas"], asked["seed"],
-            threads=1, progress=pace,
+            threads=1, progress=limit,
         )  # fmt: skip
         for curve in result.curves.values():
             low, high = curve.band()
@@ -83,24 +81,15 @@ def play(asked: dict[str, Any]) -> None:
 
 def main() -> None:
     """Answer the request on standard input."""
-    asked = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    asked = read_request()
     if hasattr(os, "nice"):
         os.nice(10)  # Whoever waits for advice comes first.
-    logging.getLogger("grbp").setLevel(logging.ERROR)
-    warnings.simplefilter("ignore")
     try:
-        play(asked)
+        simulate_learners(asked)
     except GrbpError as error:
         _report(status="failed", detail=str(error))
     else:
         _report(status="done")
-
-
-def _end_with_input() -> None:
-    """End this process when standard input is closed."""
-    sys.stdin.read()
-    os._exit(1)
 
 
 def _report(curves: Sequence[dict[str, Any]] = (), **changes: Any) -> None:

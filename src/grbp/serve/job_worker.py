@@ -6,15 +6,12 @@ standard input is closed, the process ends: the server is gone, or whoever asked
 """
 
 import json
-import logging
-import os
 import sys
-import threading
-import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from grbp._process import read_request
 from grbp.errors import GrbpError, InvalidInput
 from grbp.live.export import read_log
 from grbp.live.schema import LEARNER, Event
@@ -75,10 +72,7 @@ def _read_learner(event: Event) -> Any:
 
 def main() -> None:
     """Answer the request on standard input."""
-    asked = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_input, daemon=True).start()
-    logging.getLogger("grbp").setLevel(logging.ERROR)
-    warnings.simplefilter("ignore")
+    asked = read_request()
     try:
         with closing(open_store(asked["store"])) as store:
             answer = {"result": do_job(store, asked["verb"], asked["study"], Path(asked["file"]))}
@@ -88,12 +82,6 @@ def main() -> None:
         answer = {"fault": describe_fault(error)}
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
-
-
-def _end_with_input() -> None:
-    """End this process when standard input is closed."""
-    sys.stdin.read()
-    os._exit(1)
 
 
 if __name__ == "__main__":
