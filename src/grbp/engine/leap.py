@@ -18,31 +18,33 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from grbp.engine.ahead import compile_draw
+from grbp.engine.batch_plan import (
+    FEWEST,
+    FOREVER,
+    CounterBox,
+    choose_box,
+    draw_gap,
+    is_inside,
+    make_certainty,
+    make_planner,
+    round_sizes,
+)
 from grbp.engine.batch_totals import BatchLaw, Workspace, batch_law
 from grbp.engine.batches import (
     NOTHING,
     add_totals,
     draw_from_table,
 )
-from grbp.engine.counter_box import Box, choose_box, is_inside, round_sizes
 from grbp.engine.hops import Hops, hop_round, make_hops
-from grbp.engine.lookahead import (
-    FEWEST,
-    FOREVER,
-    Plan,
-    gap_before,
-    make_certainty,
-    make_planner,
-)
 from grbp.engine.recorder import (
     Recorder,
-    World,
+    StepLaw,
     begin_replica,
     carry_forward,
     columns_of,
     end_replica,
 )
-from grbp.engine.round_table import PACKED, TABLE_GOAL, Table, make_table, table_round
+from grbp.engine.round_table import PACKED, TABLE_GOAL, RoundTable, make_table, table_round
 from grbp.engine.walk import DONE, Loop
 from grbp.learners.base import Decide, Stable, Thinning
 from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
@@ -74,8 +76,8 @@ class Leaps(NamedTuple):
 
     Attributes
     ----------
-    world : World
-    table : Table
+    world : StepLaw
+    table : RoundTable
         The law of single rounds of a small goal.
     hops : Hops
         The law of single rounds of a larger goal. The one of the two that is not used is empty.
@@ -89,8 +91,8 @@ class Leaps(NamedTuple):
         The longest batch that is drawn round by round.
     """
 
-    world: World
-    table: Table
+    world: StepLaw
+    table: RoundTable
     hops: Hops
     batches: BatchLaw
     columns: Ints
@@ -103,7 +105,7 @@ def make_leaps(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
     """Make the tables for a problem's rounds under some thresholds; learners share them."""
     goal = problem.goal
     return Leaps(
-        World(goal, problem.p_c, problem.p_f),
+        StepLaw(goal, problem.p_c, problem.p_f),
         make_table(problem, thresholds),
         make_hops(problem),
         batch_law(problem),
@@ -132,18 +134,17 @@ def make_leap_loop(  # noqa: C901, PLR0915 (the loop inside counts)
     """
     # What is false here has no branch in the compiled loop.
     planned, thinned = stable is not None or thinning is not None, thinning is not None
-    plan, resolve = None, None
+    plan: Any = None
     if stable is not None:
         plan = make_planner(make_certainty(stable), True)
     elif thinning is not None:
         plan = make_planner(kernel(thinning.doubt), False)
-    if thinning is not None:
-        resolve = kernel(thinning.resolve)
+    resolve: Any = None if thinning is None else kernel(thinning.resolve)
     play = _make_play_kernel(decide, thinning, tabled)
     draw_short = _make_short_batch(tabled)
-    draw_long = compile_draw(apart) if planned else None
+    draw_long: Any = compile_draw(apart) if planned else None
 
-    def leap(  # noqa: C901 (one loop: what it calls is compiled by itself)
+    def leap(  # noqa: C901, PLR0912 (one loop: what it calls is compiled by itself)
         constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder
     ) -> int:
         goal, world, columns = leaps.world.goal, leaps.world, leaps.columns
@@ -185,7 +186,7 @@ def make_leap_loop(  # noqa: C901, PLR0915 (the loop inside counts)
                     wait[column] = min(_LONGEST_WAIT, 2 * wait[column])
                     continue
                 wait[column] = _WAIT
-                gap = gap_before(fold_in(fold_in(learner_key, n.rho), _APART), doubt.chance)
+                gap = draw_gap(fold_in(fold_in(learner_key, n.rho), _APART), doubt.chance)
                 count = min(length, gap)
                 box = choose_box(leaps.sizes, column, length, length > leaps.single)
                 if length <= leaps.single:
@@ -219,10 +220,10 @@ def _make_play_kernel(  # noqa: C901 (the loop inside counts)
     """Make the kernel that plays round by round until a checkpoint, or a batch may be planned."""
     draw: Callable[..., Round] = table_round if tabled else hop_round
     choose, thinned = inlined(decide), thinning is not None
-    usual = choose if thinning is None else kernel(thinning.usual)
+    usual: Any = choose if thinning is None else kernel(thinning.usual)
 
-    def play(  # noqa: PLR0913, PLR0917 (one loop, so that all it needs is at hand)
-        constants: Any, n: Counters, world_key: int, learner_key: int, law: Any, world: World,
+    def play(  # noqa: C901, PLR0913, PLR0917 (one loop, so that all it needs is at hand)
+        constants: Any, n: Counters, world_key: int, learner_key: int, law: Any, world: StepLaw,
         columns: Ints, gate: Ints, played: Ints, won: Ints, r: int, checkpoint: int, until: int,
         stride: int, wins: bool, resolved: int,
     ) -> tuple[Counters, int]:  # fmt: skip
@@ -280,8 +281,8 @@ def _make_short_batch(tabled: bool) -> Callable[..., Totals]:
     draw: Callable[..., Round] = table_round if tabled else hop_round
 
     def draw_short_batch(  # noqa: PLR0913, PLR0917
-        law: Any, world: World, column: int, threshold: int, world_key: int, rho: int, count: int,
-        box: Box, starts: Ints, by_start: bool,
+        law: Any, world: StepLaw, column: int, threshold: int, world_key: int, rho: int, count: int,
+        box: CounterBox, starts: Ints, by_start: bool,
     ) -> Totals:  # fmt: skip
         """Draw rounds from rho on; if by_start, count them by first state in starts."""
         t = NOTHING

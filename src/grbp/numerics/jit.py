@@ -189,11 +189,11 @@ def compile_function(
             dispatcher = compiler.njit(nogil=True)(function)
             with suppress(Exception):  # Where Numba is made otherwise, there is no cache.
                 from grbp.numerics.cache import KernelCache  # noqa: PLC0415 (it imports Numba)
-                from grbp.numerics.inner import hasten  # noqa: PLC0415 (it imports Numba)
+                from grbp.numerics.inner import compile_loop_only  # noqa: PLC0415 (it imports Numba)
 
                 called = name or function.__name__
                 dispatcher._cache = KernelCache(fingerprint, called, level, before)
-                hasten(dispatcher)
+                compile_loop_only(dispatcher)
             return dispatcher
 
         templates = compiler.core.typing.templates
@@ -201,7 +201,8 @@ def compile_function(
             compiler.extending, templates,
             lambda kernel: {"forceinline": KERNELS[kernel], "no_cfunc_wrapper": True},
         )  # fmt: skip
-        return _NUMBA.find(fingerprint, make)
+        compiled: Callable[..., Any] = _NUMBA.find(fingerprint, make)
+        return compiled
 
 
 def is_kept(compiled: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
