@@ -6,7 +6,7 @@ from functools import cache, partial
 
 import grbp
 from grbp.engine.hops import Hops, hop_round, make_hops
-from grbp.engine.recorder import World
+from grbp.engine.recorder import StepLaw
 from grbp.numerics.jit import compile_function
 from grbp.numerics.rng import fold_in
 from measure import Effort, in_turn, seconds
@@ -23,12 +23,12 @@ def sampler_time(goal: int, p_c: float, rounds: int) -> float:
 
 
 @cache
-def drawn_with(goal: int, p_c: float) -> tuple[Hops, World]:
+def drawn_with(goal: int, p_c: float) -> tuple[Hops, StepLaw]:
     """What rounds of a problem are drawn with: by hops, also where the engine has a table."""
-    return make_hops(grbp.Problem(goal, p_c, 0.3), always=True), World(goal, p_c, 0.3)
+    return make_hops(grbp.Problem(goal, p_c, 0.3), always=True), StepLaw(goal, p_c, 0.3)
 
 
-def draw_many(hops: Hops, world: World, rounds: int) -> int:
+def draw_many(hops: Hops, world: StepLaw, rounds: int) -> int:
     """CONTINUE taken in some rounds with threshold 0."""
     total = 0
     for k in range(rounds):
@@ -37,9 +37,9 @@ def draw_many(hops: Hops, world: World, rounds: int) -> int:
 
 
 @cache
-def drawing() -> Callable[[Hops, World, int], int]:
+def drawing() -> Callable[[Hops, StepLaw, int], int]:
     """The same, compiled."""
-    draw: Callable[[Hops, World, int], int] = compile_function(draw_many)
+    draw: Callable[[Hops, StepLaw, int], int] = compile_function(draw_many)
     draw(*drawn_with(NEAR, P_C), 1)
     return draw
 

@@ -55,7 +55,7 @@ class Check(NamedTuple):
     def refuse(self, value: object) -> InvalidInput:
         """Say what was given, and what is allowed."""
         yes_or_no = ["True or False"] if bool in self.kinds else []
-        kinds = [_WORDS.get(one) or _name(one) for one in self.kinds if one not in _SILENT]
+        kinds = [_WORDS.get(one) or _name_kind(one) for one in self.kinds if one not in _SILENT]
         words = [*map(repr, self.choices), *kinds, *(["a function"] * self.calls), *yes_or_no]
         allowed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
         return InvalidInput(f"{self.name} = {show(value)} was given; it must be {allowed}")
@@ -69,7 +69,7 @@ def show(value: object) -> str:
     return " ".join(reprlib.repr(value).split())
 
 
-def _name(kind: type) -> str:
+def _name_kind(kind: type) -> str:
     """Name a kind of thing with its article; several, such as Groups, have none."""
     if kind.__name__.endswith("s"):
         return kind.__name__
@@ -78,11 +78,9 @@ def _name(kind: type) -> str:
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
     """Refuse arguments that are not what the signature of a function says."""
-    checks: list[Check] = []
-    for place, (name, parameter) in enumerate(inspect.signature(function).parameters.items()):
-        found = _read(place, name, parameter.annotation)
-        if found is not None:
-            checks.append(found)
+    parameters = enumerate(inspect.signature(function).parameters.values())
+    read = (_read_annotation(place, p.name, p.annotation) for place, p in parameters)
+    checks = [check for check in read if check is not None]
     if not checks:
         return function
 
@@ -109,7 +107,7 @@ def check_choice(name: str, given: object, allowed: Any) -> None:
         raise check.refuse(given)
 
 
-def _read(place: int, name: str, annotation: Any) -> Check | None:
+def _read_annotation(place: int, name: str, annotation: Any) -> Check | None:
     """Read what an argument may be; None where more than its kind decides."""
     union = typing.get_origin(annotation) in (typing.Union, UnionType)
     kinds: list[type] = []

@@ -79,11 +79,11 @@ def check_outputs(
     to it. Its folder is there, or is the one that the command makes. A file that is there is
     replaced if it is empty or of the same kind, and any other by force alone.
     """
-    read = {_identify(path) for path in inputs}
+    read = {_file_identity(path) for path in inputs}
     written: dict[object, Path] = {}
     for path, kind in outputs:
         check_writable(path, folder)
-        file = _identify(path)
+        file = _file_identity(path)
         if file is None:  # A device or a pipe is written to and never replaced.
             continue
         if file in read:
@@ -94,7 +94,7 @@ def check_outputs(
                 " must name two"
             )
         written[file] = path
-        if not (force or _is_stream(path) or _may_replace(path, kind)):
+        if not (force or _is_stream(path) or _is_replaceable(path, kind)):
             raise InvalidInput(
                 f"{path} is there already, and {kind.otherwise}; name another file, or replace it"
                 " with --force"
@@ -137,14 +137,14 @@ def write_together(files: Mapping[Path, Data], mode: int = 0o666) -> list[Path]:
     for path, place in places.items():
         _check_folder(path, place.parent)
     # Short names: a name that is just short enough for the file system stays so.
-    drafts = {path: _draft(place.parent) for path, place in places.items()}
+    drafts = {path: _draft_name(place.parent) for path, place in places.items()}
     before: dict[Path, bytes | None] = {}
     try:
         for path, draft in drafts.items():
             draft.touch(mode, exist_ok=False)
             _write_data(draft, files[path])
         for path in streams:
-            _write_through(path, files[path])
+            _write_to_stream(path, files[path])
         for path, draft in drafts.items():
             place = places[path]
             old = place.read_bytes() if len(files) > 1 and place.is_file() else None
@@ -185,7 +185,7 @@ def check_writable(path: Path, made: Path | None = None) -> None:
             _check_folder(path, folder)
         while look_at(folder) is None:
             folder = folder.parent
-        draft = _draft(folder)
+        draft = _draft_name(folder)
         draft.touch(0o600, exist_ok=False)
         draft.unlink()
     except CannotWrite:
@@ -261,7 +261,7 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def _identify(path: Path | str) -> object:
+def _file_identity(path: Path | str) -> object:
     """Return what all names of a file have in common, and None for what is not a file."""
     try:
         found = os.fstat(0) if str(path) == "-" else Path(path).stat()
@@ -272,7 +272,7 @@ def _identify(path: Path | str) -> object:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
-def _may_replace(path: Path, kind: Kind) -> bool:
+def _is_replaceable(path: Path, kind: Kind) -> bool:
     """Return whether a file is not there, is empty, or is of a kind."""
     try:
         with path.open("rb") as stream:
@@ -303,7 +303,7 @@ def _cannot_write(names: str, error: OSError) -> CannotWrite:
     )
 
 
-def _draft(folder: Path) -> Path:
+def _draft_name(folder: Path) -> Path:
     """Return a name in a folder that nobody else uses."""
     return folder / f".grbp-{secrets.token_hex(6)}"
 
@@ -313,11 +313,11 @@ def _is_stream(path: Path) -> bool:
     with suppress(OSError):
         found = path.stat()
         kept = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
-        return not kept or _descriptor(found) is not None
+        return not kept or _standard_descriptor(found) is not None
     return False
 
 
-def _descriptor(found: os.stat_result) -> int | None:
+def _standard_descriptor(found: os.stat_result) -> int | None:
     """Return the standard stream that goes to a file, if there is one."""
     for descriptor in (1, 2):
         with suppress(OSError):
@@ -326,20 +326,16 @@ def _descriptor(found: os.stat_result) -> int | None:
     return None
 
 
-def _write_data(path: Path, data: Data) -> None:
-    if isinstance(data, bytes):
-        path.write_bytes(data)
-        return
-    with path.open("wb") as stream:
-        stream.writelines(data)
+def _write_data(target: Path | int, data: Data) -> None:
+    """Write to a file, or to a stream by its number."""
+    with open(target, "wb") as stream:  # noqa: PTH123
+        stream.writelines([data] if isinstance(data, bytes) else data)
 
 
-def _write_through(path: Path, data: Data) -> None:
+def _write_to_stream(path: Path, data: Data) -> None:
     """Write to a device, a pipe or a standard stream, after what was written there before."""
     for printed in (sys.stdout, sys.stderr):
         if printed is not None:
             printed.flush()
-    descriptor = _descriptor(path.stat())
-    target: Path | int = path if descriptor is None else os.dup(descriptor)
-    with open(target, "wb") as stream:  # noqa: PTH123 (it may be the number of a stream)
-        stream.writelines([data] if isinstance(data, bytes) else data)
+    descriptor = _standard_descriptor(path.stat())
+    _write_data(path if descriptor is None else os.dup(descriptor), data)

@@ -28,7 +28,7 @@ STUDIES: Final = Mark(0x67726270, "a store of studies", "grbp live")
 SWEEP: Final = Mark(0x67726273, "a sweep", "grbp sweep")
 """The letters grbs."""
 
-_SAYS: Final = (
+_MARKS_QUERY: Final = (
     "select application_id, user_version, schema_version"
     " from pragma_application_id, pragma_user_version, pragma_schema_version"
 )
@@ -49,9 +49,9 @@ def lock_free_address(path: Path) -> str:
 
 def refuse_others(path: Path, own: Mark, connection: _Connection) -> None:
     """Refuse a file that says it is of another kind than the one wanted."""
-    ((mark, version, schema),) = connection.execute(_SAYS)
+    ((mark, version, schema),) = connection.execute(_MARKS_QUERY)
     if not (mark or version or schema) and path.stat().st_size:
-        mark, version, schema = _in_log(path.with_name(f"{path.name}-wal"))
+        mark, version, schema = _read_log(path.with_name(f"{path.name}-wal"))
     if mark == own.number or not (mark or version or schema):
         return
     for other in (STUDIES, SWEEP):
@@ -64,7 +64,7 @@ def refuse_others(path: Path, own: Mark, connection: _Connection) -> None:
     )
 
 
-def _in_log(log: Path) -> tuple[int, int, int]:
+def _read_log(log: Path) -> tuple[int, int, int]:
     """Read what a file says of itself in the log before it, where a new one is kept at first.
 
     Nobody locks a log, so that it can be opened. After its header, each page has one of its own.

@@ -22,11 +22,11 @@ def module_command(module: str) -> tuple[list[str], dict[str, str]]:
 
 def read_request() -> Any:
     """Return what this process is asked, and end it when standard input is closed: nobody waits."""
-    asked = json.loads(sys.stdin.readline())
+    request = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_input, daemon=True).start()
     logging.getLogger("grbp").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
-    return asked
+    return request
 
 
 def _end_with_input() -> None:

@@ -56,7 +56,7 @@ def test_a_process_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ahead, "_LONGEST", 0.05)
     process = start("import time; time.sleep(600)")
     ahead._begun.append(process)
-    ahead._finish()
+    ahead._await_process()
     assert ahead._begun == []
     assert process.returncode != 0
 
@@ -66,15 +66,15 @@ def test_where_no_process_can_be_started_nothing_is_waited_for(
     command: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", command)
-    ahead._begin()
+    ahead._start_process()
     assert ahead._begun == []
-    ahead._finish()
+    ahead._await_process()
 
 
 def test_one_process_is_started_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "module_command", lambda _: ([sys.executable, "-c", ""], {}))
-    ahead._begin()
-    ahead._begin()
+    ahead._start_process()
+    ahead._start_process()
     assert len(ahead._begun) == 1
-    ahead._finish()
+    ahead._await_process()
     assert ahead._begun == []

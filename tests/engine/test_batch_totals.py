@@ -19,7 +19,7 @@ from grbp.engine.batch_totals import (
     draw_batch,
     part_rounds,
 )
-from grbp.engine.recorder import World
+from grbp.engine.recorder import StepLaw
 from grbp.engine.walk import Starts
 from grbp.learners.counters import play
 from grbp.numerics.jit import compile_function, u64
@@ -80,7 +80,9 @@ def _batches(law: BatchLaw, what: Asked, work: Workspace, out: Ints) -> None:
         out[i, 5:] = work.starts[1:-1]
 
 
-def _walked(world: World, starts: Starts, threshold: int, rounds: int, key: int, out: Ints) -> None:
+def _walked(
+    world: StepLaw, starts: Starts, threshold: int, rounds: int, key: int, out: Ints
+) -> None:
     for i in range(len(out)):
         for k in range(rounds):
             own = fold_in(fold_in(key, i), k)
@@ -113,7 +115,7 @@ def drawn(
 
 def walked(problem: Problem, threshold: int, rounds: int, size: int = DRAWS, key: int = 2) -> Ints:
     out = np.zeros((size, problem.goal + 4), dtype=np.int64)
-    world = World(problem.goal, problem.p_c, problem.p_f)
+    world = StepLaw(problem.goal, problem.p_c, problem.p_f)
     fast(_walked)(world, problem.start_table, threshold, rounds, u64(key), out)
     return out
 

@@ -17,8 +17,8 @@ from runs import BUILT_IN, FIGURE_3, FIGURE_4, slow_but
 
 from grbp import InvalidInput, Learner, Problem
 from grbp.engine import cuda
-from grbp.engine.recorder import World
-from grbp.engine.round_table import CUT, Table, make_tables, table_round
+from grbp.engine.recorder import StepLaw
+from grbp.engine.round_table import CUT, RoundTable, make_tables, table_round
 from grbp.errors import MissingExtra
 from grbp.learners.counters import as_totals
 from grbp.learners.registry import find_learner
@@ -91,11 +91,14 @@ def test_packed_tables_draw_what_tables_draw_at_the_edges_of_their_cells(
 ) -> None:
     thresholds = (0, 1, problems[0].goal - 1)
     packed, tables = (
-        cuda._make_round_tables(problems, thresholds),
+        cuda._make_packed_tables(problems, thresholds),
         make_tables(problems, thresholds),
     )
     for i, problem in enumerate(problems):
-        table, world = Table(tables.cells[i], int(tables.shifts[i])), World(problem.goal, 0.5, 0.3)
+        table, world = (
+            RoundTable(tables.cells[i], int(tables.shifts[i])),
+            StepLaw(problem.goal, 0.5, 0.3),
+        )
         for column, threshold in enumerate(thresholds):
             for cell in range(1 << (64 - table.shift)):
                 begin, cut = cell << table.shift, int(table.cells[column, cell, CUT])
@@ -105,13 +108,13 @@ def test_packed_tables_draw_what_tables_draw_at_the_edges_of_their_cells(
                     if key >> table.shift != cell:
                         continue
                     wanted = as_totals(table_round(table, world, column, threshold, key))
-                    at_hand = cuda._tables(packed, i)
+                    at_hand = cuda._packed_table(packed, i)
                     assert cuda._draw_round(at_hand, world, column, threshold, key) == wanted
 
 
 def arguments(learner: Learner, walked: bool) -> tuple[Any, ...]:
     """Arguments of a thread's function, all of no use but for their types."""
-    law = (cuda._make_start_tables if walked else cuda._make_round_tables)(
+    law = (cuda._make_start_tables if walked else cuda._make_packed_tables)(
         [FIGURE_3], learner.choices(4)
     )
     ints = np.zeros((1, 1, 1, 1), dtype=np.int64)

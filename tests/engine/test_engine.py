@@ -13,7 +13,7 @@ from grbp import Problem, expected_slots, value
 from grbp.engine import decisions as engine_module, leap
 from grbp.engine.batches import draw_whole_batch
 from grbp.engine.decisions import Engine, Kind
-from grbp.engine.recorder import World
+from grbp.engine.recorder import StepLaw
 from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import simulate
@@ -331,7 +331,7 @@ def test_rounds_start_as_often_as_the_distribution_says(engine: Engine) -> None:
     assert stats.chisquare(seen[possible], wanted).pvalue > 1e-3
 
 
-def _slots(world: World, starts: Starts, threshold: int, begin: int, out: Any) -> None:
+def _slots(world: StepLaw, starts: Starts, threshold: int, begin: int, out: Any) -> None:
     for k in range(len(out)):
         key = fold_in(begin, k)
         first = first_state(starts[0], starts[1], uniform(key, 0))
@@ -342,7 +342,7 @@ def _slots(world: World, starts: Starts, threshold: int, begin: int, out: Any) -
 @pytest.mark.parametrize("problem", [FIGURE_3, FIGURE_4, UNEVEN], ids=["3", "4", "uneven"])
 def test_rounds_are_as_long_as_the_exact_mean_says(problem: Problem) -> None:
     run = compile_function(_slots)
-    world = World(problem.goal, problem.p_c, problem.p_f)
+    world = StepLaw(problem.goal, problem.p_c, problem.p_f)
     for threshold in (0, 1, 2, problem.goal - 1):
         out = np.zeros(40_000)
         run(world, problem.start_table, threshold, np.uint64(9), out)

@@ -194,7 +194,7 @@ def test_what_is_kept_of_a_tail_follows_the_law(p_c: float, d: int, cell: int) -
     kept = np.array(
         [ex._accept_value(tables(p_c), d, cell, within, 1 - luck) for within, luck in draws]
     )
-    low, width = tables(p_c).bins[ex.hop_index(d), [ex.LOW, ex.WIDTH]].astype(int)
+    low, width = tables(p_c).bins[ex.hop_row(d), [ex.LOW, ex.WIDTH]].astype(int)
     first, end = (0, low) if cell == 0 else (low + (ex.CELLS - 2) * width, None)
     assert p_value(kept[kept >= 0] - first, law(p_c, d, 30)[first:end]) > 1e-4
 
@@ -203,7 +203,7 @@ def test_what_is_kept_of_a_tail_follows_the_law(p_c: float, d: int, cell: int) -
 @pytest.mark.parametrize("p_c", [0.5, 0.5 + 1e-12, 0.45, 0.65])
 @pytest.mark.parametrize("d", [2, 7, 64, 200, 1024])
 def test_the_bounds_of_each_cell_hold(p_c: float, d: int) -> None:
-    bins = tables(p_c).bins[ex.hop_index(d)]
+    bins = tables(p_c).bins[ex.hop_row(d)]
     low, width, levels = int(bins[ex.LOW]), int(bins[ex.WIDTH]), bins[ex.LEVEL :]
     above = np.zeros(ex.CELLS)
     for cell in range(1, ex.CELLS - 1):
@@ -225,7 +225,7 @@ def test_the_bounds_of_each_cell_hold(p_c: float, d: int) -> None:
     assert above.sum() < 1.05  # So few proposals are thrown away.
     # Cells are drawn in proportion to what lies above the law.
     share = np.zeros(ex.CELLS)
-    for cell, packed in enumerate(tables(p_c).cells[ex.hop_index(d)].tolist()):
+    for cell, packed in enumerate(tables(p_c).cells[ex.hop_row(d)].tolist()):
         share[cell] += packed // ex.CELLS
         share[packed % ex.CELLS] += 2**57 - packed // ex.CELLS
     assert share / share.sum() == pytest.approx(above / above.sum(), rel=1e-9, abs=1e-14)
@@ -238,9 +238,9 @@ def test_hops_are_admitted_lengths() -> None:
     for m, d in enumerate(lengths):
         assert d <= m < d + max(1, d // 256)
         assert ex.hop_length(d) == d
-        assert ex.hop_index(m) == ex.hop_index(d) == ADMITTED.index(d)
+        assert ex.hop_row(m) == ex.hop_row(d) == ADMITTED.index(d)
     assert len(ex.exit_tables(0.5, 20).bins) == 21
-    assert len(tables(0.5).bins) == 1 + ex.hop_index(1024) == 769
+    assert len(tables(0.5).bins) == 1 + ex.hop_row(1024) == 769
 
 
 @pytest.mark.slow

@@ -14,12 +14,12 @@ from scipy import integrate, stats
 
 from grbp import Problem, boundary, value
 from grbp.engine import decisions as engine_module
+from grbp.engine.batch_plan import CounterBox
 from grbp.engine.batch_totals import BatchLaw, Workspace, batch_law, workspace_for
 from grbp.engine.batches import draw_long_batch
-from grbp.engine.counter_box import Box
 from grbp.engine.decisions import Decisions, choose_engine, decisions
 from grbp.engine.leap import make_leaps
-from grbp.engine.recorder import World
+from grbp.engine.recorder import StepLaw
 from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
 from grbp.experiments import Spec, run
@@ -251,7 +251,7 @@ def test_rounds_of_one_threshold_are_won_with_its_value(problem: Problem, boxes:
 
 
 def _in_batches(
-    law: BatchLaw, threshold: int, rounds: int, box: Box, work: Workspace, out: Ints
+    law: BatchLaw, threshold: int, rounds: int, box: CounterBox, work: Workspace, out: Ints
 ) -> None:
     for i in range(len(out)):
         t = draw_long_batch(law, threshold, fold_in(8, i), rounds, box, work)
@@ -259,7 +259,7 @@ def _in_batches(
         out[i, 6] = work.starts.sum()
 
 
-def _walked(world: World, starts: Starts, threshold: int, key: int, out: Any) -> None:
+def _walked(world: StepLaw, starts: Starts, threshold: int, key: int, out: Any) -> None:
     for i in range(len(out)):
         own = fold_in(key, i)
         first = first_state(starts[0], starts[1], uniform(own, 0))
@@ -272,7 +272,7 @@ def _walked(world: World, starts: Starts, threshold: int, key: int, out: Any) ->
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "threshold", "kind"),
-    [(LOW, 1, kind) for kind in (*Box._fields, "all")]
+    [(LOW, 1, kind) for kind in (*CounterBox._fields, "all")]
     + [(Problem(9, 0.5, 0.2), 4, kind) for kind in ("up", "won", "all")],
 )
 def test_a_batch_ends_with_the_round_that_leaves_the_box(
@@ -281,19 +281,19 @@ def test_a_batch_ends_with_the_round_that_leaves_the_box(
     """Against rounds walked one by one, up to the first at which a sum is beyond the box."""
     count = 40
     rounds = np.zeros((REPLICAS * count, 6), dtype=np.int32)
-    world = World(problem.goal, problem.p_c, problem.p_f)
+    world = StepLaw(problem.goal, problem.p_c, problem.p_f)
     fast(_walked)(world, problem.start_table, threshold, np.uint64(7), rounds)
     sums = rounds.reshape(REPLICAS, count, 6).cumsum(axis=1)
     n, won, f, f_goal, c, up = np.moveaxis(sums, 2, 0)
     kinds: Any = np.stack([f_goal, f - f_goal, up, c - up, won, n - won], axis=2)
     most = kinds[:, -1].mean(axis=0) * 0.6
-    box = np.where([kind in (name, "all") for name in Box._fields], most, 1e18)
+    box = np.where([kind in (name, "all") for name in CounterBox._fields], most, 1e18)
     left = (kinds > box).any(axis=2)
     last = np.where(left.any(axis=1), left.argmax(axis=1), count - 1)
     theirs = sums[np.arange(REPLICAS), last]
     ours = np.zeros((REPLICAS, 7), dtype=np.int64)
     law, work = batch_law(problem), workspace_for(problem.goal)
-    fast(_in_batches)(law, threshold, count, Box(*box.tolist()), work, ours)
+    fast(_in_batches)(law, threshold, count, CounterBox(*box.tolist()), work, ours)
     assert np.array_equal(ours[:, 6], ours[:, 0])
     assert left.any(axis=1).mean() > 0.8
     mixed = np.array([[0, 0, -3, 0, 1, 0], [0, -1, 0, 0, 0, 1], [-5, 0, 0, 0, 1, 0]])

@@ -15,7 +15,7 @@ from grbp import Problem
 from grbp.engine import round_table as rd
 from grbp.engine.alias import alias_table, bits_for
 from grbp.engine.hops import OTHER, STATE, Hops, hop_round, make_hops
-from grbp.engine.recorder import World
+from grbp.engine.recorder import StepLaw
 from grbp.engine.round_table import table_round, table_rounds
 from grbp.engine.walk import Starts
 from grbp.learners.counters import Round, play
@@ -49,20 +49,20 @@ def thresholds_of(goal: int) -> tuple[int, ...]:
 
 
 def _by_table(
-    table: rd.Table, world: World, column: int, threshold: int, key: int, out: Ints
+    table: rd.RoundTable, world: StepLaw, column: int, threshold: int, key: int, out: Ints
 ) -> None:
     for i in range(len(out)):
         one = table_round(table, world, column, threshold, fold_in(key, i))
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
-def _by_hops(hops: Hops, world: World, threshold: int, key: int, out: Ints) -> None:
+def _by_hops(hops: Hops, world: StepLaw, threshold: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
         one = hop_round(hops, world, 0, threshold, fold_in(key, i))
         out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = one
 
 
-def _walked(world: World, starts: Starts, threshold: int, key: int, out: Ints) -> None:
+def _walked(world: StepLaw, starts: Starts, threshold: int, key: int, out: Ints) -> None:
     for i in range(len(out)):
         own = fold_in(key, i)
         first = first_state(starts[0], starts[1], uniform(own, 0))
@@ -75,7 +75,7 @@ fast, hops_for = cache(compile_function), cache(make_hops)
 
 def drawn(problem: Problem, threshold: int, size: int, key: int = 1, run: Any = fast) -> Ints:
     out = np.zeros((size, 5), dtype=np.int64)
-    world, seed = World(problem.goal, problem.p_c, problem.p_f), u64(key)
+    world, seed = StepLaw(problem.goal, problem.p_c, problem.p_f), u64(key)
     if problem.goal <= rd.TABLE_GOAL:
         run(_by_table)(rd.make_table(problem, (threshold,)), world, 0, threshold, seed, out)
     else:
@@ -85,7 +85,7 @@ def drawn(problem: Problem, threshold: int, size: int, key: int = 1, run: Any = 
 
 def walked(problem: Problem, threshold: int, size: int, key: int = 2) -> Ints:
     out = np.zeros((size, 5), dtype=np.int64)
-    world = World(problem.goal, problem.p_c, problem.p_f)
+    world = StepLaw(problem.goal, problem.p_c, problem.p_f)
     fast(_walked)(world, problem.start_table, threshold, np.uint64(key), out)
     return out
 
@@ -205,7 +205,7 @@ def test_the_cells_of_a_table_are_first_passages(goal: int, p_c: float) -> None:
             assert sum(p for (_, stands, *_), p in wanted.items() if stands) <= 1e-3
 
 
-def cells_by_what_they_are(table: rd.Table, column: int) -> Counter[tuple[int, ...]]:
+def cells_by_what_they_are(table: rd.RoundTable, column: int) -> Counter[tuple[int, ...]]:
     """The share of (first state, where it stands, won, f, f_goal, c, c_up)."""
     cells, bits = table.cells[column], 64 - table.shift
     found: Counter[tuple[int, ...]] = Counter()
@@ -284,7 +284,7 @@ def test_as_many_rounds_as_are_added_up_fit_into_the_fields_of_a_word() -> None:
 
 def test_rounds_added_up_are_those_drawn_one_by_one() -> None:
     table, unfinished = rd.make_table(a_problem(8, 0.5, 1.0), (0, 2, 7)), 0
-    world = World(8, 0.5, 1.0)
+    world = StepLaw(8, 0.5, 1.0)
     for column, threshold in enumerate((0, 2, 7)):
         one_by_one = np.zeros((20_000, 5), dtype=np.int64)
         fast(_by_table)(table, world, column, threshold, np.uint64(9), one_by_one)
@@ -393,7 +393,7 @@ def test_finish_has_a_draw_of_its_own_in_a_round_that_outlasts_its_table(
     p_c: float, p_f: float
 ) -> None:
     """The last step down would have decided it otherwise: its draw is p_c or more."""
-    world, begun = World(8, p_c, p_f), Round(5, 0, 0, 4, 2)
+    world, begun = StepLaw(8, p_c, p_f), Round(5, 0, 0, 4, 2)
     rounds = [rd.walk_on(world, 2, fold_in(1, k), 5, begun) for k in range(4000)]
     finished = [one.won for one in rounds if one.f == 1]
     assert len(finished) > 1000

@@ -70,7 +70,7 @@ def slow_alias(weights: list[float], bits: int) -> tuple[list[int], list[int]]:
     return [min(part << bits, 2**64 - 1) for part in share.tolist()], other.tolist()
 
 
-def slow_table(problem: Problem, thresholds: tuple[int, ...]) -> rd.Table:
+def slow_table(problem: Problem, thresholds: tuple[int, ...]) -> rd.RoundTable:
     laws = [slow_law(problem, threshold) for threshold in thresholds]
     bits = max(alias.bits_for(len(law)) for law in laws)
     cells = np.zeros((len(laws), 1 << bits, 4), dtype=np.uint64)
@@ -80,10 +80,10 @@ def slow_table(problem: Problem, thresholds: tuple[int, ...]) -> rd.Table:
         for k, (_, word, places) in enumerate(listed):
             _, second, its_places = listed[other[k]]
             cells[column, k] = cut[k], word, second, places | its_places << 16
-    return rd.Table(cells, 64 - bits)
+    return rd.RoundTable(cells, 64 - bits)
 
 
-def assert_same(found: rd.Table, wanted: rd.Table) -> None:
+def assert_same(found: rd.RoundTable, wanted: rd.RoundTable) -> None:
     assert found.shift == wanted.shift
     np.testing.assert_array_equal(found.cells, wanted.cells)
 
@@ -127,7 +127,7 @@ def test_the_tables_of_many_problems_are_those_of_each(goal: int) -> None:
     assert len(set(shifts.tolist())) > 1 or goal < 4
     for i, problem in enumerate(many):
         own = cells[i, :, : 1 << (64 - int(shifts[i]))]
-        assert_same(rd.Table(own, int(shifts[i])), slow_table(problem, thresholds))
+        assert_same(rd.RoundTable(own, int(shifts[i])), slow_table(problem, thresholds))
         # What is not its own is never read, and the same in every run.
         assert not cells[i, :, 1 << (64 - int(shifts[i])) :].any()
 

@@ -184,19 +184,19 @@ def test_what_would_take_too_long_is_refused_when_that_is_seen(
 ) -> None:
     now = 100.0
     monkeypatch.setattr("grbp.explorer.simulation_worker.time.monotonic", lambda: now)
-    pace = simulation_worker.Pace(20.0)
-    pace.begin("quick", 1_000)
+    limit = simulation_worker.TimeLimit(20.0)
+    limit.begin("quick", 1_000)
     now += 60.0  # It was compiled, which does not count.
-    pace("quick", 10, 1_000)
+    limit("quick", 10, 1_000)
     now += 5.0
-    pace("quick", 1_000, 1_000)
-    pace.begin("slow", 1_000)
-    pace("slow", 10, 1_000)
+    limit("quick", 1_000, 1_000)
+    limit.begin("slow", 1_000)
+    limit("slow", 10, 1_000)
     now += 0.9
-    pace("slow", 20, 1_000)  # It is too early to say.
+    limit("slow", 20, 1_000)  # It is too early to say.
     now += 0.7
     with pytest.raises(TooLarge, match="about 58 s; at most 20 s") as error:
-        pace("slow", 40, 1_000)
+        limit("slow", 40, 1_000)
     one_sentence(error.value)
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {"curves": [], "learner": "quick", "done": 1_000, "total": 1_000} in said

@@ -15,7 +15,7 @@ from scipy import stats
 
 from grbp import Problem
 from grbp.engine.decisions import decisions
-from grbp.engine.recorder import World
+from grbp.engine.recorder import StepLaw
 from grbp.engine.walk import Starts
 from grbp.experiments.regret import gap_per_threshold
 from grbp.learners.base import Learner
@@ -364,12 +364,12 @@ def test_ucb1_over_all_policies_against_all_histories() -> None:
 def walked(problem: Problem, threshold: int, count: int) -> NDArray[np.int64]:
     """The outcomes of many rounds, compiled: [round, field]."""
     out = np.zeros((count, 4), dtype=np.int64)
-    world = World(problem.goal, problem.p_c, problem.p_f)
+    world = StepLaw(problem.goal, problem.p_c, problem.p_f)
     compile_function(_walk)(world, problem.start_table, threshold, np.uint64(77), out)
     return out
 
 
-def _walk(world: World, starts: Starts, threshold: int, begin: int, out: Any) -> None:
+def _walk(world: StepLaw, starts: Starts, threshold: int, begin: int, out: Any) -> None:
     for k in range(len(out)):
         key = fold_in(fold_in(begin, threshold), k)
         first = first_state(starts[0], starts[1], uniform(key, 0))

@@ -355,7 +355,7 @@ def test_an_entry_that_may_not_be_ours_is_replaced(
     caplog.set_level(logging.INFO, "grbp")
 
     def anew(step: float) -> list[str]:
-        monkeypatch.setattr(jit, "_DISPATCHERS", {})
+        monkeypatch.setattr(jit._NUMBA, "dispatchers", {})
         caplog.clear()
         assert compile_function(adding(step), "it")(1.0) == 1.0 + step
         return [record.message for record in caplog.records]
@@ -400,9 +400,9 @@ def test_without_a_private_folder_everything_is_compiled(
     monkeypatch.delenv("GRBP_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     if sys.platform == "linux":
-        assert kernel_cache.folder() == tmp_path / "grbp" / "compiled"
+        assert kernel_cache.cache_folder() == tmp_path / "grbp" / "compiled"
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert kernel_cache.folder() is None
+    assert kernel_cache.cache_folder() is None
 
 
 def test_nothing_is_kept_of_a_package_that_was_edited_while_it_ran(

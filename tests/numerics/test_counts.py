@@ -13,8 +13,8 @@ from scipy import special, stats
 
 from grbp.numerics.beta import (
     _WIDTH,
-    _outside,
-    _surely_accepts,
+    _accepts_without_logarithms,
+    _draw_beyond_layer,
     beta_below,
     beta_beyond_draw,
     beta_draw,
@@ -147,17 +147,17 @@ def test_the_layers_of_the_ziggurat() -> None:
         for share in (0.1, 0.8):
             x = -(inner + share * (outer - inner))
             heights = np.exp(-0.5 * np.array([x, outer, inner]) ** 2)
-            kept = sum(_outside(fold_in(layer, i), layer, x) == x for i in range(4000))
+            kept = sum(_draw_beyond_layer(fold_in(layer, i), layer, x) == x for i in range(4000))
             chance = (heights[0] - heights[1]) / (heights[2] - heights[1])
             assert stats.binomtest(kept, 4000, chance).pvalue > 1e-4
     # Beyond the lowest one comes the tail of the normal law, on either side.
     for sign in (1.0, -1.0):
-        beyond = [sign * _outside(fold_in(1, i), 256, sign * 3.7) for i in range(4000)]
+        beyond = [sign * _draw_beyond_layer(fold_in(1, i), 256, sign * 3.7) for i in range(4000)]
         assert stats.kstest(stats.norm.sf(beyond) / stats.norm.sf(tail), "uniform").pvalue > 1e-4
 
 
 def test_gamma_draws_skip_logarithms_only_where_these_would_accept() -> None:
-    sure = np.vectorize(_surely_accepts)
+    sure = np.vectorize(_accepts_without_logarithms)
     for d in (2 / 3, 1.0, 4.0, 100.0):
         x = np.linspace(max(-3.7, -2.99 * math.sqrt(d)), 3.7, 400)
         z = x / (3.0 * math.sqrt(d))

@@ -124,7 +124,7 @@ def test_the_hat_of_the_hypergeometric_law(
     assert math.isclose(peak, law.pmf(np.arange(few + 1)).max(), rel_tol=1e-9)
 
     def draw() -> int:
-        return counts._hypergeometric(0, float(total), float(few), float(part))
+        return counts._hypergeometric_up_to_half(0, float(total), float(few), float(part))
 
     for place in np.linspace(1e-6, 1 - 1e-6, 120).tolist():
         u = place * (1 + w)

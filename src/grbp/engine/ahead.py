@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from grbp._process import module_command
+from grbp.engine.batch_plan import CounterBox
 from grbp.engine.batch_totals import batch_law, workspace_for
 from grbp.engine.batches import draw_long_batch, draw_whole_batch
-from grbp.engine.counter_box import Box
 from grbp.numerics.jit import compile_function, is_kept
 from grbp.worlds.problem import Problem
 
@@ -35,13 +35,13 @@ def compile_draw(apart: bool) -> Callable[..., Any]:
     """
     if apart:
         return compile_function(draw_long_batch, "batches of rounds, taken apart")
-    draw = compile_function(draw_whole_batch, "batches of rounds", before=_finish)
-    if (os.cpu_count() or 1) > 1 and not is_kept(draw, _arguments()):
-        _begin()
+    draw = compile_function(draw_whole_batch, "batches of rounds", before=_await_process)
+    if (os.cpu_count() or 1) > 1 and not is_kept(draw, _example_arguments()):
+        _start_process()
     return draw
 
 
-def _begin() -> None:
+def _start_process() -> None:
     """Start the other process, if there is none."""
     command, environment = module_command("grbp.engine.ahead")
     # Where no program can be started, this process compiles all.
@@ -54,7 +54,7 @@ def _begin() -> None:
             _begun.append(process)
 
 
-def _finish() -> None:
+def _await_process() -> None:
     """Wait until the other process is done."""
     while _begun:
         try:
@@ -65,11 +65,11 @@ def _finish() -> None:
             _begun.clear()
 
 
-def _arguments() -> tuple[Any, ...]:
+def _example_arguments() -> tuple[Any, ...]:
     """Return arguments of the types with which a loop calls what draws a batch."""
-    law, box = batch_law(Problem(2, 0.5, 0.5)), Box(1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+    law, box = batch_law(Problem(2, 0.5, 0.5)), CounterBox(1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
     return law, 0, np.uint64(1), 1, box, workspace_for(2)
 
 
 if __name__ == "__main__":
-    compile_function(draw_whole_batch)(*_arguments())
+    compile_function(draw_whole_batch)(*_example_arguments())

@@ -66,7 +66,7 @@ def alias_table(weights: Floats, bits: int) -> tuple[Words, Ints]:
 @kernel
 def fill_alias(weights: Floats, bits: int, cut: Words, other: Ints, waiting: Ints) -> None:
     """Write the two arrays of an alias table; `waiting` is a work array."""
-    largest = _share_out(weights, cut)
+    largest = _share_words(weights, cut)
     if u64(cut[largest]) == 0:  # It has all 2^64 words, one more than a word can count.
         for i in range(len(other)):
             other[i] = largest
@@ -80,7 +80,7 @@ def fill_alias(weights: Floats, bits: int, cut: Words, other: Ints, waiting: Int
 
 
 @kernel
-def _share_out(weights: Floats, share: Words) -> int:
+def _share_words(weights: Floats, share: Words) -> int:
     """Write how many of 2^64 words each index has, modulo 2^64; return which one has most.
 
     That one also has the words that rounding left.

@@ -127,7 +127,7 @@ def workspace_for(goal: int, depth: int = DEEPEST) -> Workspace:
 
 
 @kernel
-def goes_second(part: Part, halving: int) -> bool:
+def lies_in_second_half(part: Part, halving: int) -> bool:
     """Return whether a part lies in the second half at a halving, counted from 0."""
     return (part.path >> (part.depth - 1 - halving)) & 1 == 1
 
@@ -151,12 +151,12 @@ def part_rounds(rounds: int, part: AnyPart) -> int:
         return rounds
     for halving in range(part.depth):
         first = rounds // 2
-        rounds = rounds - first if goes_second(part, halving) else first
+        rounds = rounds - first if lies_in_second_half(part, halving) else first
     return rounds
 
 
 @kernel
-def share_out(counts: Ints, part: AnyPart, key: int, p: float) -> None:
+def draw_chosen(counts: Ints, part: AnyPart, key: int, p: float) -> None:
     """Choose each of counts[ALL] with chance p, and write the numbers chosen to counts[CHOSEN].
 
     The first number is the whole's; each next one is that of a half of the piece before.
@@ -165,7 +165,7 @@ def share_out(counts: Ints, part: AnyPart, key: int, p: float) -> None:
     if part is None:
         return
     for k in range(part.depth):
-        second = goes_second(part, k)
+        second = lies_in_second_half(part, k)
         within = counts[ALL, k] - counts[ALL, k + 1] if second else counts[ALL, k + 1]
         own = fold_in(key, piece_number(part, k))
         chosen = hypergeometric_draw(own, counts[ALL, k], counts[CHOSEN, k], within)
@@ -173,16 +173,16 @@ def share_out(counts: Ints, part: AnyPart, key: int, p: float) -> None:
 
 
 @kernel
-def count_failures(counts: Ints, part: AnyPart, key: int, p: float) -> None:
+def draw_failures(counts: Ints, part: AnyPart, key: int, p: float) -> None:
     """Draw the failures before counts[ALL] successes of chance p into counts[CHOSEN].
 
-    The pieces are those of `share_out`.
+    The pieces are those of `draw_chosen`.
     """
     counts[CHOSEN, 0] = negative_binomial_draw(key, counts[ALL, 0], p)
     if part is None:
         return
     for k in range(part.depth):
-        second = goes_second(part, k)
+        second = lies_in_second_half(part, k)
         within = counts[ALL, k] - counts[ALL, k + 1] if second else counts[ALL, k + 1]
         failed = 0
         if within == counts[ALL, k]:
@@ -219,13 +219,13 @@ def open_rounds(
     for k in range(depth + 1):
         counts[FINISHING, k], counts[LATER, k] = 0, left
         if part is not None and k < depth:
-            left = left - left // 2 if goes_second(part, k) else left // 2
+            left = left - left // 2 if lies_in_second_half(part, k) else left // 2
     walking, risen = 0, 0
     for i in range(len(law.states)):
         state = law.states[i]
         for k in range(depth + 1):
             counts[ALL, k] = counts[LATER, k]
-        share_out(counts, part, fold_in(key, i), law.share[i])
+        draw_chosen(counts, part, fold_in(key, i), law.share[i])
         work.starts[state] = counts[CHOSEN, depth]
         for k in range(depth + 1):
             counts[LATER, k] -= counts[CHOSEN, k]
@@ -243,7 +243,7 @@ def open_rounds(
 def hop_partner(state: int, threshold: int, goal: int, level: int) -> int:
     """Return 1 or -1 if a hop up or down leads to a state from which one leads back; else 0.
 
-    Walks leave such two states together: see `hop_from`.
+    Walks leave such two states together: see `hop_all_from`.
     """
     above, below = state + (1 << level), state - (1 << level)
     if above < goal and level_of(above, threshold, goal) == level:
@@ -254,7 +254,7 @@ def hop_partner(state: int, threshold: int, goal: int, level: int) -> int:
 
 
 @kernel
-def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many is slow to pass)
+def hop_all_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many is slow to pass)
     law: BatchLaw, threshold: int, state: int, now: int, key: int, part: AnyPart, work: Workspace
 ) -> tuple[int, int]:
     """Let all walks in a state hop; count those that end, and the part's that reach the goal.
@@ -274,12 +274,12 @@ def hop_from(  # noqa: PLR0913, PLR0917 (arrays by themselves: a tuple of many i
     above, below = state + length, state - length
     if partner != 0:
         stays = u * (1.0 - u)
-        count_failures(counts, part, fold_in(key, 0), 1.0 - stays)
+        draw_failures(counts, part, fold_in(key, 0), 1.0 - stays)
         for k in range(depth + 1):
             work.hops[k, level] += 2 * counts[CHOSEN, k]
         u = u * u / (1.0 - stays) if partner > 0 else u / (1.0 - stays)
         above, below = above + max(0, partner) * length, below + min(0, partner) * length
-    share_out(counts, part, fold_in(key, 1), u)
+    draw_chosen(counts, part, fold_in(key, 1), u)
     for k in range(depth + 1):
         rose, fell = counts[CHOSEN, k], counts[ALL, k] - counts[CHOSEN, k]
         if partner != 0:
@@ -304,7 +304,7 @@ def draw_steps(law: BatchLaw, key: int, part: AnyPart, work: Workspace) -> int:
             for k in range(depth + 1):
                 counts[ALL, k] = hops[k, level]
                 hops[k, level] = 0
-            count_failures(counts, part, fold_in(key, level), law.leaves[level - 1])
+            draw_failures(counts, part, fold_in(key, level), law.leaves[level - 1])
             for k in range(depth + 1):
                 hops[k, level - 1] += 2 * (counts[ALL, k] + counts[CHOSEN, k])
     steps = hops[depth, 0]
@@ -329,7 +329,7 @@ def draw_batch(
     while walking > 0:
         for state in range(threshold + 1, law.goal):
             if work.walks[now, 0, state] > 0:
-                ends, won = hop_from(law, threshold, state, now, fold_in(own, draw), part, work)
+                ends, won = hop_all_from(law, threshold, state, now, fold_in(own, draw), part, work)
                 walking, goals, draw = walking - ends, goals + won, draw + 1
         now = 1 - now
     steps = draw_steps(law, fold_in(key, 2), part, work)
@@ -340,6 +340,6 @@ def draw_batch(
         return Totals(size, goals, 0, 0, steps, c_up)
     for k in range(depth + 1):
         counts[ALL, k] = counts[FINISHING, k]
-    share_out(counts, part, fold_in(key, 3), law.p_f)
+    draw_chosen(counts, part, fold_in(key, 3), law.p_f)
     f, f_goal = counts[FINISHING, depth], counts[CHOSEN, depth]
     return Totals(size, goals + f_goal, f, f_goal, steps, c_up)

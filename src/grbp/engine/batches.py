@@ -7,10 +7,10 @@ until the round is found that left the box; the rounds after that one are never 
 
 from typing import Final
 
+from grbp.engine.batch_plan import CounterBox, is_inside
 from grbp.engine.batch_totals import BatchLaw, Part, Workspace, draw_batch, part_rounds
-from grbp.engine.counter_box import Box, is_inside
-from grbp.engine.recorder import World
-from grbp.engine.round_table import PACKED, Table, table_round, table_rounds
+from grbp.engine.recorder import StepLaw
+from grbp.engine.round_table import PACKED, RoundTable, table_round, table_rounds
 from grbp.learners.counters import Totals, as_totals
 from grbp.numerics.arrays import Ints
 from grbp.numerics.jit import inlined, kernel
@@ -35,8 +35,8 @@ def add_totals(t: Totals, other: Totals) -> Totals:
 
 @inlined
 def draw_from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are slow to pass)
-    table: Table, world: World, column: int, threshold: int, world_key: int, rho: int, count: int,
-    box: Box,
+    table: RoundTable, world: StepLaw, column: int, threshold: int, world_key: int, rho: int,
+    count: int, box: CounterBox,
 ) -> Totals:  # fmt: skip
     """Draw rounds from rho on, up to one that leaves the box or some rounds before it.
 
@@ -59,7 +59,7 @@ def draw_from_table(  # noqa: PLR0913, PLR0917 (arrays by themselves: many are s
 
 
 @kernel
-def add_up(sums: Ints, numbers: Ints) -> None:
+def add_to_each(sums: Ints, numbers: Ints) -> None:
     """Add to each sum its number."""
     for k in range(len(sums)):
         sums[k] += numbers[k]
@@ -67,7 +67,7 @@ def add_up(sums: Ints, numbers: Ints) -> None:
 
 @kernel
 def draw_whole_batch(
-    law: BatchLaw, threshold: int, key: int, count: int, _: Box, work: Workspace
+    law: BatchLaw, threshold: int, key: int, count: int, _: CounterBox, work: Workspace
 ) -> Totals:
     """Draw a batch at once, which `draw_long_batch` returns as well if it is inside the box.
 
@@ -78,7 +78,7 @@ def draw_whole_batch(
 
 @kernel
 def draw_long_batch(
-    law: BatchLaw, threshold: int, key: int, count: int, box: Box, work: Workspace
+    law: BatchLaw, threshold: int, key: int, count: int, box: CounterBox, work: Workspace
 ) -> Totals:
     """Draw a batch at once, up to the round that leaves the box.
 
@@ -91,12 +91,12 @@ def draw_long_batch(
         both = add_totals(t, draw_batch(law, threshold, count, key, Part(path, depth), work))
         within = is_inside(both, box)
         if found or (within and depth == 0):
-            add_up(work.starts, work.elsewhere)
+            add_to_each(work.starts, work.elsewhere)
             return both
         if within:
             # The round is not in this half, so it is in the other one.
             t, path = both, path + 1
-            add_up(work.elsewhere, work.starts)
+            add_to_each(work.elsewhere, work.starts)
         if part_rounds(count, Part(path, depth)) > 1:
             path, depth = 2 * path, depth + 1
         else:

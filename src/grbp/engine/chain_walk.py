@@ -35,7 +35,7 @@ _LAST_DRAW: Final = 2**40
 WRONG: Final = DONE + 1
 """The answer of a loop in which a learner decided something that is no policy."""
 
-Ask: TypeAlias = Callable[[int, Any, "Known", int], int]
+Ask: TypeAlias = Callable[[int, Any, "Remembered", int], int]
 """(goal, constants, what is known, key of the round's own draws) -> the policy to play."""
 
 
@@ -64,7 +64,7 @@ class LossRecorder(NamedTuple):
     pooled: bool
 
 
-class Known(NamedTuple):
+class Remembered(NamedTuple):
     """What a learner decides from: the parts of two memories of one group.
 
     Attributes
@@ -88,7 +88,7 @@ class Known(NamedTuple):
     totals_f: Floats
 
 
-class Moment(NamedTuple):
+class GroupChances(NamedTuple):
     """The chances of a group in a round."""
 
     up: Floats
@@ -96,7 +96,7 @@ class Moment(NamedTuple):
     law: Floats
 
 
-class Seen(NamedTuple):
+class StepCounts(NamedTuple):
     """What a round showed, by state: up, down, won and lost, a row each; and jumps."""
 
     counts: Floats
@@ -104,7 +104,7 @@ class Seen(NamedTuple):
 
 
 @kernel
-def moment_of(course: Course, group: int, rho: int) -> Moment:
+def chances_in_round(course: Course, group: int, rho: int) -> GroupChances:
     """Return the chances of a group in a round."""
     column = min(rho, course.stage.shape[1]) - 1
     k, w = course.stage[group, column], course.weight[group, column]
@@ -115,11 +115,11 @@ def moment_of(course: Course, group: int, rho: int) -> Moment:
         p_f = (1.0 - w) * p_f + w * course.p_f[group, k + 1]
         if not near:
             law = (1.0 - w) * law + w * course.law[group, k + 1]
-    return Moment(up, p_f, law)
+    return GroupChances(up, p_f, law)
 
 
 @kernel
-def mean_value(course: Course, group: int, moment: Moment, policy: int) -> float:
+def mean_value(course: Course, group: int, moment: GroupChances, policy: int) -> float:
     """Compute the value of a policy in a moment, averaged over first states."""
     if moment.law.shape[0] == 0:
         value = policy_values(moment.up, moment.p_f, policy)
@@ -132,7 +132,7 @@ def mean_value(course: Course, group: int, moment: Moment, policy: int) -> float
 
 
 @kernel
-def best_of(moment: Moment) -> int:
+def best_policy_in(moment: GroupChances) -> int:
     """Find the best policy of a moment."""
     if moment.law.shape[0] == 0:
         return best_policy(moment.up, moment.p_f)
@@ -146,13 +146,13 @@ def best_values(course: Course) -> Floats:
     best = np.empty((groups, rounds))
     for g in range(groups):
         for rho in range(rounds):
-            moment = moment_of(course, g, rho + 1)
-            best[g, rho] = mean_value(course, g, moment, best_of(moment))
+            moment = chances_in_round(course, g, rho + 1)
+            best[g, rho] = mean_value(course, g, moment, best_policy_in(moment))
     return best
 
 
 @kernel
-def _step(goal: int, moment: Moment, state: int, finish: int, draw: float) -> int:
+def _step(goal: int, moment: GroupChances, state: int, finish: int, draw: float) -> int:
     """Return the state after one action, given a uniform draw; a jump is a chain's alone."""
     if finish or moment.law.shape[0] == 0:
         action = Action.FINISH if finish else Action.CONTINUE
@@ -162,7 +162,9 @@ def _step(goal: int, moment: Moment, state: int, finish: int, draw: float) -> in
 
 
 @kernel
-def play_round(goal: int, moment: Moment, policy: int, state: int, key: int, seen: Seen) -> int:
+def play_round(
+    goal: int, moment: GroupChances, policy: int, state: int, key: int, seen: StepCounts
+) -> int:
     """Play a round from a state under a policy, count what it shows, and return where it ends."""
     slot = 0
     seen.counts[:, :], seen.jumps[:, :] = 0.0, 0.0
@@ -180,7 +182,7 @@ def play_round(goal: int, moment: Moment, policy: int, state: int, key: int, see
 
 
 @kernel
-def draw_index(cumulative: Floats, key: int) -> int:
+def draw_group(cumulative: Floats, key: int) -> int:
     """Draw one of some by their cumulative probabilities, if there are several."""
     last = len(cumulative) - 1
     if last > 0:
@@ -219,7 +221,7 @@ def outcomes(counts: Floats, totals: Floats, by_state: bool) -> Floats:
 
 
 @kernel
-def pool(shown: Floats, by_state: bool) -> Floats:
+def pool_states(shown: Floats, by_state: bool) -> Floats:
     """Return what a round showed, by state or for all states together."""
     if by_state:
         return shown
@@ -230,7 +232,7 @@ def pool(shown: Floats, by_state: bool) -> Floats:
 
 
 @kernel
-def count_round(n: Floats, seen: Seen, keep: float, policy: int, won: int) -> None:
+def count_round(n: Floats, seen: StepCounts, keep: float, policy: int, won: int) -> None:
     """Count a round in the counters of Algorithm 1, after these have lost their part."""
     up, down = seen.counts[0].sum(), seen.counts[1].sum()
     good, bad = seen.counts[2].sum(), seen.counts[3].sum()
@@ -247,7 +249,7 @@ def count_round(n: Floats, seen: Seen, keep: float, policy: int, won: int) -> No
 def ask_by_state(decide: DecidePolicy) -> Ask:
     """Make the function that asks a learner by state for a policy."""
 
-    def ask(goal: int, constants: Any, known: Known, key: int) -> int:
+    def ask(goal: int, constants: Any, known: Remembered, key: int) -> int:
         counters = StateCounters(
             known.rho, known.c[0], known.c[1], known.f[2], known.f[3], known.jumps
         )
@@ -260,7 +262,7 @@ def ask_by_state(decide: DecidePolicy) -> Ask:
 def ask_for_threshold(decide: Decide) -> Ask:
     """Make the function that asks a learner of thresholds for a policy."""
 
-    def ask(goal: int, constants: Any, known: Known, key: int) -> int:
+    def ask(goal: int, constants: Any, known: Remembered, key: int) -> int:
         c, f = known.totals_c, known.totals_f
         counters = Counters(known.rho, f[0], f[1], c[2], c[3], c[4], c[5], f[6], f[7])
         threshold = 0 + decide(goal, constants, counters, key)
@@ -282,7 +284,7 @@ def make_loss_loop(ask: Ask, by_state: bool) -> Loop:
         goal, groups = course.goal, 1 if recorder.pooled else len(course.shares)
         count, memories = goal - 1, len(memory.keep)
         far = course.law.shape[2:] if course.law.shape[0] > 0 else (0, 0)
-        seen = Seen(np.zeros((4, count)), np.zeros(far))
+        seen = StepCounts(np.zeros((4, count)), np.zeros(far))
         for r in range(len(recorder.keys)):
             world_key, learner_key = u64(recorder.keys[r, 0]), u64(recorder.keys[r, 1])
             counts = np.zeros((groups, memories, 4, count))
@@ -295,26 +297,26 @@ def make_loss_loop(ask: Ask, by_state: bool) -> Loop:
                 while rho < recorder.checkpoints[checkpoint]:
                     rho += 1
                     key, own = fold_in(world_key, rho), fold_in(learner_key, rho)
-                    group = draw_index(course.shares, key)
+                    group = draw_group(course.shares, key)
                     g = 0 if recorder.pooled else group
                     played[g] += 1
                     drawn = draw_memories(weights[g], own)
                     c, f = drawn
-                    known = Known(
+                    known = Remembered(
                         remembered_rho(memory.keep, drawn, played[g]), counts[g, c], counts[g, f],
                         jumps[g, c], totals[g, c], totals[g, f],
                     )  # fmt: skip
                     policy = ask(goal, constants, known, own)
                     if policy == WRONG:
                         return WRONG
-                    moment = moment_of(course, group, rho)
+                    moment = chances_in_round(course, group, rho)
                     first = first_state(
                         course.starts[group], course.cumulative[group], uniform(key, 0)
                     )
                     end = play_round(goal, moment, policy, first, key, seen)
                     if memories > 1:
                         before = outcomes(counts[g], totals[g], by_state)
-                        shown = pool(seen.counts, by_state)
+                        shown = pool_states(seen.counts, by_state)
                         weights[g] = reweigh(memory, weights[g], before, shown)
                     for i in range(memories):
                         keep = memory.keep[i]

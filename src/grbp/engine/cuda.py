@@ -21,9 +21,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from grbp.engine.batch_plan import FOREVER
 from grbp.engine.decisions import check_first_decision, decisions, zeros
-from grbp.engine.lookahead import FOREVER
-from grbp.engine.recorder import World, first_counters
+from grbp.engine.recorder import StepLaw, first_counters
 from grbp.engine.round_table import (
     CUT,
     FIRST,
@@ -47,7 +47,7 @@ from grbp.learners.counters import (
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.fingerprint import Fingerprint, is_own
-from grbp.numerics.jit import KERNELS, i64, inlined, numba, reason, u64
+from grbp.numerics.jit import KERNELS, Compiler, i64, inlined, numba, reason, u64
 from grbp.numerics.rng import (
     LEARNER,
     OPENING,
@@ -63,9 +63,6 @@ from grbp.worlds.transition import first_state
 
 CudaEngine: TypeAlias = Literal["walk", "draw"]
 """How a GPU plays rounds: step by step, or drawn whole."""
-
-FUSED: Final = False
-"""Whether a product and a sum may be rounded once: the CPU rounds both."""
 
 THREADS: Final = 256
 """The threads of a block."""
@@ -137,7 +134,7 @@ MISSING: Final[str] = _FOUND[1]
 """What is wrong with numba-cuda, where it cannot be used."""
 
 
-class RoundTables(NamedTuple):
+class PackedTables(NamedTuple):
     """The tables of some problems' rounds, in a form of their own for GPUs.
 
     Attributes
@@ -146,7 +143,7 @@ class RoundTables(NamedTuple):
         64 less the number of bits that choose a cell, and the cells of one threshold.
     words : ndarray, shape (problems, thresholds * cells * 2)
         For each cell the last key of its first round, and its two rounds, of 32 bits each (see
-        `_pack`).
+        `_pack_rounds`).
     """
 
     sizes: Ints
@@ -154,9 +151,8 @@ class RoundTables(NamedTuple):
 
 
 class StartTables(NamedTuple):
-    """The start tables of some problems, padded to one length, and how long each is."""
+    """The start tables of some problems, each padded with its last state to one length."""
 
-    lengths: Ints
     states: Ints
     cumulative: Floats
 
@@ -169,7 +165,7 @@ _STANDS, _F, _F_GOAL, _WON, _OPEN, _C_UP = 9, 16, 17, 18, 19, 22
 """The bits of a round of 31 bits: 9 of c, 4 of where it stands, flags, 9 of c_up."""
 
 
-def _pack(words: Words, places: Words) -> Words:
+def _pack_rounds(words: Words, places: Words) -> Words:
     """Pack rounds of a table into 32 bits."""
 
     def field(word: Words, bit: int, mask: int, to: int) -> Words:
@@ -186,41 +182,40 @@ def _pack(words: Words, places: Words) -> Words:
     )
 
 
-def _make_round_tables(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> RoundTables:
+def _make_packed_tables(problems: Sequence[Problem], thresholds: tuple[int, ...]) -> PackedTables:
     """Make the tables of some problems."""
     cells, shifts = make_tables(problems, thresholds)
-    first = _pack(cells[..., FIRST], cells[..., PLACES])
-    second = _pack(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
+    first = _pack_rounds(cells[..., FIRST], cells[..., PLACES])
+    second = _pack_rounds(cells[..., SECOND], cells[..., PLACES] >> np.uint64(16))
     cut, shift = cells[..., CUT], shifts.astype(np.uint64)[:, None, None]
     # The rest of a key, shifted up, is below the cut just if it is at most (cut - 1) shifted down.
     last = np.arange(cells.shape[2], dtype=np.uint64) << shift
     last = last | (cut - np.uint64(1)) >> (np.uint64(64) - shift)
     both = np.where(cut == 0, second, first) | second << np.uint64(32)
     sizes = np.column_stack([shifts, np.full_like(shifts, cells.shape[2])])
-    return RoundTables(sizes, np.stack([last, both], axis=-1).reshape(len(problems), -1))
+    return PackedTables(sizes, np.stack([last, both], axis=-1).reshape(len(problems), -1))
 
 
 def _make_start_tables(problems: Sequence[Problem], _thresholds: tuple[int, ...]) -> StartTables:
     """Make the start tables of some problems."""
     tables = [problem.start_table for problem in problems]
-    lengths = np.array([len(states) for states, _ in tables])
-    shape = len(problems), int(lengths.max())
-    states, cumulative = np.ones(shape, dtype=np.int64), np.ones(shape)
-    for row, (some, sums) in enumerate(tables):
-        states[row, : len(some)], cumulative[row, : len(some)] = some, sums
-    return StartTables(lengths, states, cumulative)
+    shape = len(problems), max(len(states) for states, _ in tables)
+    padded = StartTables(np.empty(shape, dtype=np.int64), np.ones(shape))
+    for row, (states, cumulative) in enumerate(tables):
+        padded.states[row, :], padded.states[row, : len(states)] = states[-1], states
+        padded.cumulative[row, : len(states)] = cumulative
+    return padded
 
 
 @inlined
-def _starts(law: StartTables, problem: int) -> tuple[Ints, Floats]:
+def _start_table(law: StartTables, problem: int) -> tuple[Ints, Floats]:
     """Return the start table of a problem."""
-    length = law.lengths[problem]
-    return law.states[problem, :length], law.cumulative[problem, :length]
+    return law.states[problem], law.cumulative[problem]
 
 
 @inlined
 def _walk_round(
-    starts: tuple[Ints, Floats], world: World, _column: int, threshold: int, key: int
+    starts: tuple[Ints, Floats], world: StepLaw, _column: int, threshold: int, key: int
 ) -> Totals:
     """Walk a round step by step."""
     state = first_state(starts[0], starts[1], uniform(key, 0))
@@ -228,12 +223,12 @@ def _walk_round(
 
 
 @inlined
-def _tables(law: RoundTables, problem: int) -> tuple[Words, int, int]:
+def _packed_table(law: PackedTables, problem: int) -> tuple[Words, int, int]:
     """Return the tables of a problem where they are."""
     return law.words[problem], u64(law.sizes[problem, 0]), u64(law.sizes[problem, 1])
 
 
-def _hold(_: Any, near: Any) -> Any:
+def _hide_address(_: Any, near: Any) -> Any:
     """Hide where an array in the memory of a block is, so that its address is held on to.
 
     Otherwise a GPU finds it anew in every round, which takes four instructions.
@@ -253,16 +248,16 @@ def _hold(_: Any, near: Any) -> Any:
 
 
 _held: Final[Any] = (
-    import_module("numba.cuda.extending").intrinsic(_hold)
+    import_module("numba.cuda.extending").intrinsic(_hide_address)
     if cuda and not _SIMULATED
     else np.asarray
 )
 
 
 @inlined
-def _near_tables(law: RoundTables, problem: int) -> tuple[Words, int, int]:
+def _shared_table(law: PackedTables, problem: int) -> tuple[Words, int, int]:
     """Copy the tables of a problem to the memory of the block."""
-    words, shift, cells = _tables(law, problem)
+    words, shift, cells = _packed_table(law, problem)
     # Aligned, a cell is read at once; the simulator knows no alignment.
     near = cuda.shared.array(0, _WORD) if _SIMULATED else cuda.shared.array(0, _WORD, 16)
     k = cuda.threadIdx.x
@@ -275,7 +270,7 @@ def _near_tables(law: RoundTables, problem: int) -> tuple[Words, int, int]:
 
 @inlined
 def _draw_round(
-    tables: tuple[Words, int, int], world: World, column: int, threshold: int, key: int
+    tables: tuple[Words, int, int], world: StepLaw, column: int, threshold: int, key: int
 ) -> Totals:
     """Draw a round whole, as `table_round` does; what it counts are floats, as in the counters."""
     words, shift, cells = tables
@@ -298,7 +293,7 @@ def _draw_round(
 
 
 @inlined
-def _in_round(n: Counters, rho: int) -> Counters:
+def _with_rho(n: Counters, rho: int) -> Counters:
     """Return the counters with the number of the round: 32 bits are counted sooner than 64."""
     return Counters(rho, n.f, n.f_goal, n.c, n.c_up, n.plays_0, n.wins_0, n.plays_1, n.wins_1)
 
@@ -312,7 +307,7 @@ def _as_int32(threshold: int) -> int:
 
 
 @inlined
-def _add_up(seen: Ints, choices: int, sums: Ints, problem: int, checkpoint: int) -> None:
+def _sum_block(seen: Ints, choices: int, sums: Ints, problem: int, checkpoint: int) -> None:
     """Add what a block has seen, and its products, to the sums; a group of replicas a thread."""
     threads, sizes, k = cuda.blockDim.x, choices * (choices + 1), cuda.threadIdx.x
     while k < sizes * (threads // GROUP):
@@ -337,7 +332,9 @@ def make_thread_function(  # noqa: C901 (the function inside counts)
     choices, room = len(thresholds), len(thresholds) * THREADS
     # A threshold that is declared twice, as for a goal of 2, is counted once.
     columns = tuple({threshold: j for j, threshold in enumerate(thresholds)}.values())
-    at_hand: Callable[..., Any] = _starts if walked else _near_tables if shared else _tables
+    at_hand: Callable[..., Any] = (
+        _start_table if walked else _shared_table if shared else _packed_table
+    )
     play_round: Callable[..., Totals] = _walk_round if walked else _draw_round
 
     def play_replica(  # noqa: PLR0913, PLR0917 (the function of a thread is one loop)
@@ -349,7 +346,7 @@ def make_thread_function(  # noqa: C901 (the function inside counts)
         for j in range(choices):
             counts[j] = 0
         tables = at_hand(law, problem)
-        world = World(goal, float(worlds[problem, 0]), float(worlds[problem, 1]))
+        world = StepLaw(goal, float(worlds[problem, 0]), float(worlds[problem, 1]))
         learner_key = fold_in(u64(keys[problem, 1]), first + replica)
         opening_key = fold_in(u64(keys[problem, 2]), first + replica)
         n = first_counters(world.p_c, world.p_f, False, opening_key)
@@ -359,7 +356,7 @@ def make_thread_function(  # noqa: C901 (the function inside counts)
         for checkpoint in range(len(checkpoints)):
             until: Any = np.uint32(checkpoints[checkpoint] if replica < replicas else 0)
             while rho <= until:
-                n = _in_round(n, i64(rho))
+                n = _with_rho(n, i64(rho))
                 # Joined with 0, a bool is a number, and what is not whole is refused.
                 asked = _as_int32(0 | decide(goal, constants, n, fold_in(learner_key, n.rho)))
                 # What is not declared is not counted; it is refused at the next checkpoint.
@@ -382,17 +379,13 @@ def make_thread_function(  # noqa: C901 (the function inside counts)
                 if len(kept) > 0 and replica < replicas:
                     kept[problem, replica, checkpoint, j] = counts[j]
             cuda.syncthreads()
-            _add_up(seen, choices, sums, problem, checkpoint)
+            _sum_block(seen, choices, sums, problem, checkpoint)
             cuda.syncthreads()
 
     return play_replica
 
 
-_REGISTERED: Final[set[Callable[..., Any]]] = set()
-_REMEMBERED: Final[list[dict[Any, Any]]] = []
-_DISPATCHERS: Final[dict[tuple[Any, ...], tuple[Any, Fingerprint]]] = {}
-"""As in `grbp.numerics.jit`, for GPUs."""
-
+_COMPILER: Final = Compiler()
 _LOCK: Final = threading.Lock()
 
 
@@ -402,15 +395,12 @@ def _compile(run: Callable[..., None], arguments: tuple[Any, ...], name: str) ->
         if _SIMULATED:
             return cuda.jit(run)
         fingerprint = Fingerprint(run, KERNELS)
-        if fingerprint.key not in _DISPATCHERS:
-            dispatcher = cuda.jit(run, lto=False, launch_bounds=(THREADS, BLOCKS))
-            _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
         register_kernels()
-        if not fingerprint.own:
-            for code in _REMEMBERED:
-                code.clear()
         try:
-            return _DISPATCHERS[fingerprint.key][0].specialize(*arguments)
+            return _COMPILER.find(
+                fingerprint,
+                lambda: cuda.jit(run, lto=False, launch_bounds=(THREADS, BLOCKS)),
+            ).specialize(*arguments)
         except Exception as error:  # Whatever the compiler raises: no replica was played.
             raise InvalidInput(
                 f"{name} cannot be compiled for a GPU ({reason(error)}); play it on the CPU"
@@ -419,24 +409,16 @@ def _compile(run: Callable[..., None], arguments: tuple[Any, ...], name: str) ->
 
 def register_kernels() -> None:
     """Make all kernels known to numba-cuda."""
-    extending = import_module("numba.cuda.extending")
-    if not _REGISTERED:
-        extending.overload(u64)(lambda number: lambda number: np.uint64(number))  # noqa: ARG005, PLW0108
-        extending.overload(i64)(lambda number: lambda number: np.int64(number))  # noqa: ARG005, PLW0108
-    templates = import_module("numba.cuda.typing.templates").builtin_registry.functions
-    for function in KERNELS.keys() - _REGISTERED:
+
+    def options(function: Callable[..., Any]) -> dict[str, Any]:
         # What is true or false would be made a number and taken for one, in every round.
-        options: dict[str, Any] = {"forceinline": KERNELS[function]}
-        if (
-            is_own(function)
-            and KERNELS[function]
-            and function.__annotations__.get("return") is bool
-        ):
-            options = {"inline": "always"}
-        extending.register_jitable(**options)(function)
-        _REGISTERED.add(function)
-        if function.__closure__ or not is_own(function):
-            _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))
+        is_test = is_own(function) and function.__annotations__.get("return") is bool
+        if KERNELS[function] and is_test:
+            return {"inline": "always"}
+        return {"forceinline": KERNELS[function]}
+
+    extending, templates = "numba.cuda.extending", "numba.cuda.typing.templates"
+    _COMPILER.register(import_module(extending), import_module(templates), options)
 
 
 @contextmanager
@@ -450,7 +432,7 @@ def compiler_settings() -> Iterator[None]:
         space, compile_ir = nvvm.ADDRSPACE_CONSTANT, nvvm.compile_ir
         # The constant memory of a GPU has 64 kB, and a table of logarithms four times as much.
         nvvm.ADDRSPACE_CONSTANT = nvvm.ADDRSPACE_GLOBAL
-        nvvm.compile_ir = functools.partial(compile_ir, fma=FUSED)
+        nvvm.compile_ir = functools.partial(compile_ir, fma=False)  # The CPU rounds a product.
         try:
             yield
         finally:
@@ -491,8 +473,8 @@ def cuda_sums(
     products : ndarray, shape (problems, checkpoints, choices, choices)
         The sums of their products. Both hold Python integers where 64 bits may not be enough.
     """
-    games = _make_games(problems, learner, checkpoints, seeds, engine)
-    sums = np.concatenate([game.sums(replicas) for game in games])
+    launches = _prepare_launches(problems, learner, checkpoints, seeds, engine)
+    sums = np.concatenate([game.sums(replicas) for game in launches])
     return sums[..., -1], sums[..., :-1]
 
 
@@ -511,11 +493,11 @@ def cuda_decisions(
     ndarray, shape (problems, replicas, checkpoints, choices)
         How many rounds were played with each choice, up to each checkpoint.
     """
-    games = _make_games(problems, learner, checkpoints, seeds, engine)
-    return np.concatenate([game.decisions(replicas) for game in games])
+    launches = _prepare_launches(problems, learner, checkpoints, seeds, engine)
+    return np.concatenate([game.decisions(replicas) for game in launches])
 
 
-class _Game(NamedTuple):
+class _Launches(NamedTuple):
     """A learner and some problems of one goal, as they lie in the memory of a GPU.
 
     Attributes
@@ -593,20 +575,20 @@ class _Game(NamedTuple):
                 )
 
 
-def _make_games(
+def _prepare_launches(
     problems: Sequence[Problem],
     learner: Learner | PolicyLearner,
     checkpoints: Sequence[int],
     seeds: Sequence[int],
     engine: CudaEngine,
-) -> Iterator[_Game]:
+) -> Iterator[_Launches]:
     """Bring the problems to the GPU in bundles; tables of one are made while another is played."""
     check_cuda()
     goal = problems[0].goal
     playable = _check_playable(learner, goal, checkpoints[-1], engine)
     choices, kept = playable.choices(goal), np.asarray(checkpoints, dtype=np.int64)
     walks = engine == "walk"
-    law_of: Callable[..., Any] = _make_start_tables if walks else _make_round_tables
+    law_of: Callable[..., Any] = _make_start_tables if walks else _make_packed_tables
     each = 16 * goal if walks else 64 * len(choices) * goal**3
     size = max(1, min(_PROBLEMS, _BYTES // each))
     parts = [slice(k, k + size) for k in range(0, len(problems), size)]
@@ -628,7 +610,9 @@ def _make_games(
                 type(law)(*map(cuda.to_device, law)),
             )
             fits = table if table + 4 * THREADS * len(choices) <= SHARED else 0
-            yield _Game(engine, problems[part], seeds[part], playable, choices, kept, fits, held)
+            yield _Launches(
+                engine, problems[part], seeds[part], playable, choices, kept, fits, held
+            )
 
 
 def _check_playable(

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -20,7 +20,7 @@ import numpy as np
 from grbp._arguments import check_choice
 from grbp.engine.batch_totals import workspace_for
 from grbp.engine.leap import BATCH_GOAL, LEFT, make_leap_loop, make_leaps
-from grbp.engine.recorder import Recorder, World, columns_of
+from grbp.engine.recorder import Recorder, StepLaw, columns_of
 from grbp.engine.round_table import TABLE_GOAL
 from grbp.engine.walk import DONE, Loop, make_walk_loop, walk_policies
 from grbp.errors import InvalidInput, how_to_install
@@ -132,11 +132,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     by_start, wins = regret == "by-start", regret == "realised"
     starts = problem.goal - 1 if by_start else 1
     kept = np.asarray(checkpoints, dtype=np.int64)
-    threads = threads or os.cpu_count() or 1
-    pool = ThreadPoolExecutor(threads)
-    # A single thread is this one: another would only be waited for.
-    played = map if threads == 1 else pool.map
-    try:
+    with map_on_threads(threads) as played:
         most = block_size or BLOCK
         for begin in range(0, replicas, most):
             size = min(most, replicas - begin)
@@ -163,6 +159,16 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
                     report(done, replicas)
             shape = (size, len(kept), starts, choices) if by_start else block.played.shape
             yield Decisions(block.played.reshape(shape), block.won)
+
+
+@contextmanager
+def map_on_threads(threads: int | None) -> Iterator[Callable[..., Iterator[int]]]:
+    """Provide a `map` that calls on so many threads, by default on as many as there are cores."""
+    count = threads or os.cpu_count() or 1
+    pool = ThreadPoolExecutor(count)
+    try:
+        # A single thread is this one: another would only be waited for.
+        yield map if count == 1 else pool.map
     finally:
         # After an interruption, slices that have not begun do not begin any more.
         pool.shutdown(cancel_futures=True)
@@ -184,15 +190,9 @@ def _no_counters(replicas: int) -> Floats:
 
 
 _NO_REPLICAS: Final = Recorder(
-    zeros(0),
-    _stream_keys(0, range(0)),
-    zeros(0, 0, 0),
-    zeros(0, 0),
-    _no_counters(0),
-    0,
-    False,
-    False,
-)
+    zeros(0), _stream_keys(0, range(0)), zeros(0, 0, 0), zeros(0, 0), _no_counters(0),
+    stride=0, wins=False, once=False,
+)  # fmt: skip
 """A recorder to try whether a loop compiles."""
 
 
@@ -211,7 +211,7 @@ def _make_loop(
 ) -> Callable[[Recorder], int]:
     """Make the function that plays the replicas of a recorder: compiled if that is possible."""
     goal, starts = problem.goal, problem.start_table
-    world = World(goal, problem.p_c, problem.p_f)
+    world = StepLaw(goal, problem.p_c, problem.p_f)
     if isinstance(learner, PolicyLearner):
         run_policies = _compile(walk_policies, learner.name)
         return lambda recorder: int(run_policies(world, starts, recorder))

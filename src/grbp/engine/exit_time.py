@@ -70,7 +70,7 @@ _HARDLY: Final = 1e-300
 
 
 class Exits(NamedTuple):
-    """The tables of one walk; the row of a distance is `hop_index`.
+    """The tables of one walk; the row of a distance is `hop_row`.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Exits(NamedTuple):
 
 
 @inlined
-def hop_index(m: int) -> int:
+def hop_row(m: int) -> int:
     """Return the row of the longest admitted distance that is at most m."""
     shift = 0
     while (m >> shift) >= 512:
@@ -107,7 +107,7 @@ def hop_length(m: int) -> int:
 
 @kernel
 def row_distance(row: int) -> int:
-    """Return the admitted distance of a row: the inverse of `hop_index`."""
+    """Return the admitted distance of a row: the inverse of `hop_row`."""
     shift = max(0, row // 256 - 1)
     return (row - 256 * shift) << shift
 
@@ -172,10 +172,10 @@ def log_exit(p_c: float, d: int, m: int) -> float:
     if 2.0 * n < length * length:
         # The nearest image is taken with the walk's own p, so that no large powers cancel.
         nearest = log_binomial(float(m), n, rare) + math.log(length / n)
-        return nearest + sides + math.log(_images(length, n))
+        return nearest + sides + math.log(_sum_images(length, n))
     tilt = 1.0 - rare - rare
     log_s = math.log1p(-tilt * tilt) if tilt < 0.5 else math.log(4.0 * rare * (1.0 - rare))
-    return _log_modes(length, n) + 0.5 * (n * log_s + steep) + sides - math.log(2.0)
+    return _log_sum_modes(length, n) + 0.5 * (n * log_s + steep) + sides - math.log(2.0)
 
 
 @kernel
@@ -188,7 +188,7 @@ def _steepness(p: float) -> float:
 
 
 @kernel
-def _images(length: float, n: float) -> float:
+def _sum_images(length: float, n: float) -> float:
     """Sum all images, relative to the nearest."""
     total, sign, b = 1.0, -1.0, 3.0 * length
     # An image is smaller than the nearest by exp((d^2 - b^2)/(2n)) at least.
@@ -202,7 +202,7 @@ def _images(length: float, n: float) -> float:
 
 
 @kernel
-def _log_modes(length: float, n: float) -> float:
+def _log_sum_modes(length: float, n: float) -> float:
     """Compute log a(n) by the modes; log cos x = log(1 - 2 sin^2(x/2)) keeps its digits."""
     angle = 0.5 * math.pi / length
     half, sine = math.sin(0.5 * angle), math.sin(angle)
@@ -223,7 +223,7 @@ def exit_steps(exits: Exits, d: int, key: int) -> int:
     """Draw T for an admitted distance."""
     if d < 2:
         return d
-    row = hop_index(d)
+    row = hop_row(d)
     turn = 0
     while True:
         word = fold_in(key, turn)
@@ -245,7 +245,7 @@ def exit_steps(exits: Exits, d: int, key: int) -> int:
 @kernel
 def _accept_value(exits: Exits, d: int, cell: int, within: float, luck: float) -> int:
     """Return the value of M proposed in a cell, or -1 if it is rejected."""
-    row = hop_index(d)
+    row = hop_row(d)
     low, width = exits.bins[row, LOW], exits.bins[row, WIDTH]
     if cell == 0:
         first = exits.bins[row, LEVEL + 1]
@@ -293,10 +293,10 @@ def concave_bound(before: float, left: float, right: float, after: float) -> flo
 
 def exit_tables(p_c: float, farthest: int) -> Exits:
     """Make the tables for all admitted distances up to the farthest."""
-    rows = hop_index(farthest) + 1
+    rows = hop_row(farthest) + 1
     cells = np.zeros((rows, CELLS), dtype=np.uint64)
     bins = np.zeros((rows, LEVEL + CELLS + 1))
-    fill = compile_if_long(_fill, _SECONDS * rows, "tables of hops")
+    fill = compile_if_long(_fill_rows, _SECONDS * rows, "tables of hops")
     # Where a walk cannot turn, the time has the law of one that never does, whichever way it goes.
     p = p_c if 0.0 < p_c < 1.0 else _HARDLY
     fill(p, cells, bins)
@@ -304,7 +304,7 @@ def exit_tables(p_c: float, farthest: int) -> Exits:
     return Exits(p, cells, bins)
 
 
-def _fill(p_c: float, cells: Words, bins: Floats) -> None:
+def _fill_rows(p_c: float, cells: Words, bins: Floats) -> None:
     """Write the rows of the distances from 2 on; 0 and 1 need none."""
     mass = np.zeros(CELLS)
     other, waiting = np.zeros(CELLS, dtype=np.int64), np.zeros(CELLS, dtype=np.int64)

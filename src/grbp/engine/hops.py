@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from grbp.engine.alias import alias_table, bits_for
-from grbp.engine.exit_time import UP, Exits, exit_steps, exit_tables, hop_index, hop_length
-from grbp.engine.recorder import World
+from grbp.engine.exit_time import UP, Exits, exit_steps, exit_tables, hop_length, hop_row
+from grbp.engine.recorder import StepLaw
 from grbp.engine.round_table import CUT, LAST_DRAW, TABLE_GOAL, WORD_MASK, end_round
 from grbp.learners.counters import Round
 from grbp.numerics.arrays import Words
@@ -68,7 +68,7 @@ def draw_first_state(starts: Words, draw: int) -> int:
 
 
 @kernel
-def hop_round(hops: Hops, world: World, _column: int, threshold: int, key: int) -> Round:
+def hop_round(hops: Hops, world: StepLaw, _column: int, threshold: int, key: int) -> Round:
     """Draw a round by hops to the nearer end of its interval; called like `table_round`."""
     first = draw_first_state(hops.starts, fold_in(key, 1))
     state, steps, hop = first, 0, 1
@@ -76,7 +76,7 @@ def hop_round(hops: Hops, world: World, _column: int, threshold: int, key: int) 
         d = hop_length(min(state - threshold, world.goal - state))
         own = fold_in(key, hop + 1)
         steps += exit_steps(hops.exits, d, own)
-        state += d if uniform(own, LAST_DRAW) < hops.exits.bins[hop_index(d), UP] else -d
+        state += d if uniform(own, LAST_DRAW) < hops.exits.bins[hop_row(d), UP] else -d
         hop += 1
     c_up = (steps + state - first) // 2
     return end_round(world, first, state, steps, c_up, uniform(key, LAST_DRAW))

@@ -18,31 +18,33 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from grbp.engine.ahead import compile_draw
+from grbp.engine.batch_plan import (
+    FEWEST,
+    FOREVER,
+    CounterBox,
+    choose_box,
+    draw_gap,
+    is_inside,
+    make_certainty,
+    make_planner,
+    round_sizes,
+)
 from grbp.engine.batch_totals import BatchLaw, Workspace, batch_law
 from grbp.engine.batches import (
     NOTHING,
     add_totals,
     draw_from_table,
 )
-from grbp.engine.counter_box import Box, choose_box, is_inside, round_sizes
 from grbp.engine.hops import Hops, hop_round, make_hops
-from grbp.engine.lookahead import (
-    FEWEST,
-    FOREVER,
-    Plan,
-    gap_before,
-    make_certainty,
-    make_planner,
-)
 from grbp.engine.recorder import (
     Recorder,
-    World,
+    StepLaw,
     begin_replica,
     carry_forward,
     columns_of,
     end_replica,
 )
-from grbp.engine.round_table import PACKED, TABLE_GOAL, Table, make_table, table_round
+from grbp.engine.round_table import PACKED, TABLE_GOAL, RoundTable, make_table, table_round
 from grbp.engine.walk import DONE, Loop
 from grbp.learners.base import Decide, Stable, Thinning
 from grbp.learners.counters import Counters, Round, Totals, add_to, as_totals
@@ -74,8 +76,8 @@ class Leaps(NamedTuple):
 
     Attributes
     ----------
-    world : World
-    table : Table
+    world : StepLaw
+    table : RoundTable
         The law of single rounds of a small goal.
     hops : Hops
         The law of single rounds of a larger goal. The one of the two that is not used is empty.
@@ -89,8 +91,8 @@ class Leaps(NamedTuple):
         The longest batch that is drawn round by round.
     """
 
-    world: World
-    table: Table
+    world: StepLaw
+    table: RoundTable
     hops: Hops
     batches: BatchLaw
     columns: Ints
@@ -103,7 +105,7 @@ def make_leaps(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
     """Make the tables for a problem's rounds under some thresholds; learners share them."""
     goal = problem.goal
     return Leaps(
-        World(goal, problem.p_c, problem.p_f),
+        StepLaw(goal, problem.p_c, problem.p_f),
         make_table(problem, thresholds),
         make_hops(problem),
         batch_law(problem),
@@ -113,7 +115,7 @@ def make_leaps(problem: Problem, thresholds: tuple[int, ...]) -> Leaps:
     )
 
 
-def make_leap_loop(
+def make_leap_loop(  # noqa: C901, PLR0915 (the loop inside counts)
     decide: Decide,
     stable: Stable | None,
     thinning: Thinning | None,
@@ -130,52 +132,19 @@ def make_leap_loop(
     -----
     Paper: alg:GRBP
     """
+    # What is false here has no branch in the compiled loop.
+    planned, thinned = stable is not None or thinning is not None, thinning is not None
+    plan: Any = None
     if stable is not None:
         plan = make_planner(make_certainty(stable), True)
     elif thinning is not None:
         plan = make_planner(kernel(thinning.doubt), False)
-    else:
-        return _make_asking_loop(decide, tabled)
-    return _make_skipping_loop(decide, plan, thinning, tabled, apart)
-
-
-def _make_asking_loop(decide: Decide, tabled: bool) -> Loop:
-    """Make the loop for a learner that is asked in every round."""
-    play = _make_play_kernel(decide, None, tabled)
-
-    def leap(constants: Any, leaps: Leaps, _work: Workspace, recorder: Recorder) -> int:
-        law = leaps.table if tabled else leaps.hops
-        gate = np.empty_like(leaps.columns)
-        for threshold in range(len(gate)):
-            gate[threshold] = FOREVER if leaps.columns[threshold] >= 0 else 0
-        for r in range(len(recorder.keys)):
-            world_key, learner_key, n = begin_replica(leaps.world, recorder, r)
-            for checkpoint in range(len(recorder.checkpoints)):
-                carry_forward(recorder, r, checkpoint)
-                n, threshold = play(
-                    constants, n, world_key, learner_key, law, leaps.world, leaps.columns,
-                    gate, recorder.played, recorder.won, r, checkpoint,
-                    recorder.checkpoints[checkpoint], recorder.stride, recorder.wins, _ASK,
-                )  # fmt: skip
-                if threshold != _ASK:
-                    return int(threshold)
-            end_replica(recorder, r, n)
-        return DONE
-
-    return leap
-
-
-def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
-    decide: Decide, plan: Plan, thinning: Thinning | None, tabled: bool, apart: bool
-) -> Loop:
-    """Make the loop for a learner that says where it does not change its mind."""
-    usual = None if thinning is None else thinning.usual
-    resolve = kernel(_resolve_never if thinning is None else thinning.resolve)
-    play = _make_play_kernel(decide, usual, tabled)
+    resolve: Any = None if thinning is None else kernel(thinning.resolve)
+    play = _make_play_kernel(decide, thinning, tabled)
     draw_short = _make_short_batch(tabled)
-    draw_long = compile_draw(apart)
+    draw_long: Any = compile_draw(apart) if planned else None
 
-    def leap(  # noqa: C901 (one loop: what it calls is compiled by itself)
+    def leap(  # noqa: C901, PLR0912 (one loop: what it calls is compiled by itself)
         constants: Any, leaps: Leaps, work: Workspace, recorder: Recorder
     ) -> int:
         goal, world, columns = leaps.world.goal, leaps.world, leaps.columns
@@ -183,9 +152,12 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
         cut = recorder.wins or recorder.stride > 0
         tried = np.empty(len(leaps.sizes), dtype=np.int64)
         wait, gate = np.empty_like(tried), np.empty_like(columns)
+        for threshold in range(goal):
+            gate[threshold] = FOREVER if columns[threshold] >= 0 else 0
         for r in range(len(recorder.keys)):
             world_key, learner_key, n = begin_replica(world, recorder, r)
-            tried[:], wait[:], gate[:] = FEWEST, _WAIT, 0
+            if planned:
+                tried[:], wait[:], gate[:] = FEWEST, _WAIT, 0
             checkpoint, resolved = 0, _ASK
             while checkpoint < len(recorder.checkpoints):
                 n, threshold = play(
@@ -199,7 +171,7 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
                     if checkpoint < len(recorder.checkpoints):
                         carry_forward(recorder, r, checkpoint)
                     continue
-                if not is_declared(columns, threshold):
+                if not planned or not is_declared(columns, threshold):
                     return int(threshold)
                 column = columns[threshold]
                 last = recorder.checkpoints[checkpoint] if cut else recorder.checkpoints[-1]
@@ -214,7 +186,7 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
                     wait[column] = min(_LONGEST_WAIT, 2 * wait[column])
                     continue
                 wait[column] = _WAIT
-                gap = gap_before(fold_in(fold_in(learner_key, n.rho), _APART), doubt.chance)
+                gap = draw_gap(fold_in(fold_in(learner_key, n.rho), _APART), doubt.chance)
                 count = min(length, gap)
                 box = choose_box(leaps.sizes, column, length, length > leaps.single)
                 if length <= leaps.single:
@@ -231,7 +203,7 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
                 n = add_to(n, threshold, t)
                 # Once the box is left, nothing is known about the next round, not even that it is
                 # the one in doubt.
-                if gap < length and t.rounds == count and is_inside(t, box):
+                if thinned and gap < length and t.rounds == count and is_inside(t, box):
                     while recorder.checkpoints[checkpoint] < n.rho:
                         checkpoint += 1
                         carry_forward(recorder, r, checkpoint)
@@ -243,15 +215,15 @@ def _make_skipping_loop(  # noqa: C901, PLR0915 (the loop inside counts)
 
 
 def _make_play_kernel(  # noqa: C901 (the loop inside counts)
-    decide: Decide, usual: Callable[..., int] | None, tabled: bool
+    decide: Decide, thinning: Thinning | None, tabled: bool
 ) -> Callable[..., tuple[Counters, int]]:
     """Make the kernel that plays round by round until a checkpoint, or a batch may be planned."""
     draw: Callable[..., Round] = table_round if tabled else hop_round
-    choose, thinned = inlined(decide), usual is not None
-    usual_threshold = choose if usual is None else _make_usual_decision(usual)
+    choose, thinned = inlined(decide), thinning is not None
+    usual: Any = choose if thinning is None else kernel(thinning.usual)
 
-    def play(  # noqa: PLR0913, PLR0917 (one loop, so that all it needs is at hand)
-        constants: Any, n: Counters, world_key: int, learner_key: int, law: Any, world: World,
+    def play(  # noqa: C901, PLR0913, PLR0917 (one loop, so that all it needs is at hand)
+        constants: Any, n: Counters, world_key: int, learner_key: int, law: Any, world: StepLaw,
         columns: Ints, gate: Ints, played: Ints, won: Ints, r: int, checkpoint: int, until: int,
         stride: int, wins: bool, resolved: int,
     ) -> tuple[Counters, int]:  # fmt: skip
@@ -266,7 +238,10 @@ def _make_play_kernel(  # noqa: C901 (the loop inside counts)
             threshold = resolved
             if resolved == _ASK:
                 # Added to 0, a bool is a number, compiled as well.
-                answer = 0 + usual_threshold(goal, constants, n, fold_in(learner_key, n.rho))
+                if thinned:
+                    answer = 0 + usual(goal, constants, n)
+                else:
+                    answer = 0 + usual(goal, constants, n, fold_in(learner_key, n.rho))
                 if not 0 <= answer < goal or n.rho >= gate[answer]:
                     break
                 threshold = (
@@ -301,23 +276,13 @@ def _make_play_kernel(  # noqa: C901 (the loop inside counts)
     return kernel(play)
 
 
-def _make_usual_decision(usual: Callable[..., int]) -> Decide:
-    """Make a decision, which ignores its key, from the threshold that a learner usually plays."""
-    guess = kernel(usual)
-
-    def usual_threshold(goal: int, constants: Any, n: Counters, _key: int) -> int:
-        return guess(goal, constants, n)
-
-    return kernel(usual_threshold)
-
-
 def _make_short_batch(tabled: bool) -> Callable[..., Totals]:
     """Make the kernel that draws a batch round by round, up to the first that leaves a box."""
     draw: Callable[..., Round] = table_round if tabled else hop_round
 
     def draw_short_batch(  # noqa: PLR0913, PLR0917
-        law: Any, world: World, column: int, threshold: int, world_key: int, rho: int, count: int,
-        box: Box, starts: Ints, by_start: bool,
+        law: Any, world: StepLaw, column: int, threshold: int, world_key: int, rho: int, count: int,
+        box: CounterBox, starts: Ints, by_start: bool,
     ) -> Totals:  # fmt: skip
         """Draw rounds from rho on; if by_start, count them by first state in starts."""
         t = NOTHING
@@ -359,8 +324,3 @@ def record_batch(  # noqa: PLR0913, PLR0917
         carry_forward(recorder, r, checkpoint)
     played[r, checkpoint, column] += end - rho + 1
     return checkpoint
-
-
-def _resolve_never(_goal: int, _: Any, _n: Counters, _doubt: Any, _key: int) -> int:
-    """Return _ASK, for a learner that does not draw and has nothing to resolve."""
-    return _ASK

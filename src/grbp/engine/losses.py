@@ -1,8 +1,6 @@
 """Play many replicas on any truth, and return what each has lost."""
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any, Final
 
@@ -15,7 +13,13 @@ from grbp.engine.chain_walk import (
     best_values,
     make_loss_loop,
 )
-from grbp.engine.decisions import Report, _stream_keys, compile_or_interpret, zeros
+from grbp.engine.decisions import (
+    Report,
+    _stream_keys,
+    compile_or_interpret,
+    map_on_threads,
+    zeros,
+)
 from grbp.engine.walk import DONE, Loop
 from grbp.errors import InvalidInput, TooLarge
 from grbp.learners.base import Learner
@@ -71,9 +75,8 @@ def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
     )
     size = max(1, _SLICE // int(kept[-1]))
     parts = [slice(k, k + size) for k in range(0, replicas, size)]
-    pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
-    try:
-        answers = pool.map(play, [_take(recorder, part) for part in parts])
+    with map_on_threads(threads) as played:
+        answers = played(play, [_take(recorder, part) for part in parts])
         for part, answer in zip(parts, answers, strict=True):
             if answer != DONE:
                 raise InvalidInput(
@@ -82,9 +85,6 @@ def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
                 )
             if report is not None:
                 report(min(part.stop, replicas), replicas)
-    finally:
-        # After an interruption, slices that have not begun do not begin any more.
-        pool.shutdown(cancel_futures=True)
     return recorder.lost, recorder.won
 
 

@@ -10,7 +10,7 @@ from grbp.numerics.jit import i64, inlined, kernel, u64
 from grbp.numerics.rng import uniform
 
 
-class World(NamedTuple):
+class StepLaw(NamedTuple):
     """The numbers of a problem that every step needs."""
 
     goal: int
@@ -71,7 +71,7 @@ def first_counters(p_c: float, p_f: float, once: bool, key: int) -> Counters:
 
 
 @inlined
-def begin_replica(world: World, recorder: Recorder, r: int) -> tuple[int, int, Counters]:
+def begin_replica(world: StepLaw, recorder: Recorder, r: int) -> tuple[int, int, Counters]:
     """Return the keys of a replica's world and of the learner's draws, and its first counters."""
     n = first_counters(world.p_c, world.p_f, recorder.once, u64(recorder.keys[r, 2]))
     c = recorder.counters[r]

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from grbp.engine.alias import fill_alias
-from grbp.engine.recorder import World
+from grbp.engine.recorder import StepLaw
 from grbp.learners.counters import Round, Totals
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.jit import compile_if_long, i64, inlined, kernel, u64
@@ -51,7 +51,7 @@ LAST_DRAW: Final = 1 << 32
 """The draw of a key that decides a hop's side, or how FINISH ends: after all the others."""
 
 
-class Table(NamedTuple):
+class RoundTable(NamedTuple):
     """The law of a round under each of some thresholds.
 
     Attributes
@@ -69,19 +69,19 @@ class Table(NamedTuple):
 
 
 CUT, FIRST, SECOND, PLACES = 0, 1, 2, 3
-"""The columns of `Table.cells`."""
+"""The columns of `RoundTable.cells`."""
 
 
-class Tables(NamedTuple):
+class RoundTables(NamedTuple):
     """The tables of many problems of one goal, in one piece.
 
-    The table of problem i is ``Table(cells[i], shifts[i])``: it has the first cells, as many as
-    it would have alone, and is followed by zeros that are never read.
+    The table of problem i is ``RoundTable(cells[i], shifts[i])``: it has the first cells, as many
+    as it would have alone, and is followed by zeros that are never read.
 
     Attributes
     ----------
     cells : ndarray, shape (problems, thresholds, cells, 4)
-        As for `Table`, with the cells of the largest table.
+        As for `RoundTable`, with the cells of the largest table.
     shifts : ndarray, shape (problems,)
     """
 
@@ -89,7 +89,7 @@ class Tables(NamedTuple):
     shifts: Ints
 
 
-class Law(NamedTuple):
+class RoundList(NamedTuple):
     """The rounds under one threshold: a list of them, which begins these arrays.
 
     Attributes
@@ -97,7 +97,7 @@ class Law(NamedTuple):
     weights : ndarray
         Their probabilities.
     words, places : ndarray
-        The rounds, as in `Table`.
+        The rounds, as in `RoundTable`.
     """
 
     weights: Floats
@@ -105,29 +105,31 @@ class Law(NamedTuple):
     places: Words
 
 
-def make_table(problem: Problem, thresholds: tuple[int, ...]) -> Table:
+def make_table(problem: Problem, thresholds: tuple[int, ...]) -> RoundTable:
     """Make the table of a problem's rounds, below 300 kB a threshold; empty for a large goal."""
     cells, shifts = make_tables([problem], thresholds)
-    return Table(cells[0], int(shifts[0]))
+    return RoundTable(cells[0], int(shifts[0]))
 
 
 def make_tables(
     problems: Sequence[Problem], thresholds: tuple[int, ...], threads: int | None = None
-) -> Tables:
+) -> RoundTables:
     """Make the tables of the rounds of problems that have one goal; empty for a large one."""
     goal, count = problems[0].goal, len(problems)
     if goal > TABLE_GOAL:
-        return Tables(np.zeros((count, 1, 1, 4), dtype=np.uint64), np.zeros(count, dtype=np.int64))
+        return RoundTables(
+            np.zeros((count, 1, 1, 4), dtype=np.uint64), np.zeros(count, dtype=np.int64)
+        )
     chances = np.array([(problem.p_c, problem.p_f) for problem in problems])
     starts = np.array([problem.start_probabilities for problem in problems])
     columns, bits = np.array(thresholds), np.ones(count, dtype=np.int64)
-    fill = compile_if_long(_fill_tables, _SECONDS * count * goal**3, "tables of rounds")
+    fill = compile_if_long(_fill_round_tables, _SECONDS * count * goal**3, "tables of rounds")
     parts = [slice(k, k + _PART) for k in range(0, count, _PART)]
 
     def cells_for(size: int) -> Words:
         cells = np.zeros((count, len(columns), size, 4), dtype=np.uint64)
         with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-            run = map if fill is _fill_tables or len(parts) == 1 else pool.map
+            run = map if fill is _fill_round_tables or len(parts) == 1 else pool.map
             tuple(
                 run(lambda k: fill(goal, chances[k], starts[k], columns, bits[k], cells[k]), parts)
             )
@@ -135,14 +137,14 @@ def make_tables(
 
     cells_for(0)  # It finds how many bits are needed.
     cells = cells_for(1 << int(bits.max()))
-    return Tables(cells, 64 - bits)
+    return RoundTables(cells, 64 - bits)
 
 
-def _fill_tables(
+def _fill_round_tables(
     goal: int, chances: Floats, starts: Floats, thresholds: Ints, bits: Ints, tables: Words
 ) -> None:
     """Write the cells of each problem's table or, without room for any, how many bits they need."""
-    law, room = _empty_law(goal), tables.shape[2]
+    law, room = _empty_list(goal), tables.shape[2]
     cut, other = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int64)
     waiting = np.empty(room, dtype=np.int64)
     for i in range(len(bits)):
@@ -158,7 +160,7 @@ def _fill_tables(
 
 
 @kernel
-def _fill_cells(law: Law, count: int, cut: Words, other: Ints, cells: Words) -> None:
+def _fill_cells(law: RoundList, count: int, cut: Words, other: Ints, cells: Words) -> None:
     """Write the cells of a table."""
     for k in range(count, len(cells)):
         law.words[k], law.places[k] = 0, 0
@@ -175,16 +177,18 @@ def pack(won: int, f: int, f_goal: int, c: int, c_up: int) -> int:
 
 
 @kernel
-def _empty_law(goal: int) -> Law:
+def _empty_list(goal: int) -> RoundList:
     """Return room for the rounds under any threshold."""
     # A walk can be at either end every other step, which is the end of one round at the goal and of
     # two at the threshold; some finish at once, some are not over. A table has up to twice as many.
     most = 2 * (3 * goal * _LONGEST // 2 + 2 * goal + goal * goal)
-    return Law(np.empty(most), np.empty(most, dtype=np.uint64), np.empty(most, dtype=np.uint64))
+    return RoundList(
+        np.empty(most), np.empty(most, dtype=np.uint64), np.empty(most, dtype=np.uint64)
+    )
 
 
 @kernel
-def _list_rounds(goal: int, chances: Floats, starts: Floats, threshold: int, law: Law) -> int:
+def _list_rounds(goal: int, chances: Floats, starts: Floats, threshold: int, law: RoundList) -> int:
     """List the rounds under a threshold, and return how many there are.
 
     `chances` holds p_c and p_f.
@@ -203,7 +207,7 @@ def _list_rounds(goal: int, chances: Floats, starts: Floats, threshold: int, law
         n, left = n + 1, 0.0
         for first in range(threshold + 1, goal):
             lost = inside[first, threshold + 1] * (1.0 - p_c)
-            left += _advance(inside[first], threshold, goal, p_c)
+            left += _step_once(inside[first], threshold, goal, p_c)
             count = _add_end(law, count, lost, p_f, goal, first, n, threshold)
         for first in range(threshold + 1, goal):
             count = _add_end(law, count, inside[first, goal], p_f, goal, first, n, goal)
@@ -217,7 +221,7 @@ def _list_rounds(goal: int, chances: Floats, starts: Floats, threshold: int, law
 
 
 @kernel
-def _advance(inside: Floats, threshold: int, goal: int, p_c: float) -> float:
+def _step_once(inside: Floats, threshold: int, goal: int, p_c: float) -> float:
     """Move what is inside by one step, and return how much still is; some is at the goal then."""
     below, left = 0.0, 0.0
     for state in range(threshold + 1, goal):
@@ -231,7 +235,7 @@ def _advance(inside: Floats, threshold: int, goal: int, p_c: float) -> float:
 
 @kernel
 def _add_end(  # noqa: PLR0913, PLR0917
-    law: Law, count: int, mass: float, p_f: float, goal: int, first: int, n: int, end: int
+    law: RoundList, count: int, mass: float, p_f: float, goal: int, first: int, n: int, end: int
 ) -> int:
     """Add the rounds that are at an end of their interval after n steps, if there are any."""
     up = (n + end - first) // 2
@@ -244,14 +248,14 @@ def _add_end(  # noqa: PLR0913, PLR0917
 
 
 @kernel
-def _add_round(law: Law, count: int, weight: float, word: int, places: int) -> int:
+def _add_round(law: RoundList, count: int, weight: float, word: int, places: int) -> int:
     """Add a round to a list, and return how many it has."""
     law.weights[count], law.words[count], law.places[count] = weight, word, places
     return count + 1
 
 
 @inlined
-def look_up_round(table: Table, column: int, draw: int) -> tuple[int, int]:
+def look_up_round(table: RoundTable, column: int, draw: int) -> tuple[int, int]:
     """Look up the round that a 64-bit word draws, packed, and its places.
 
     Both rounds of the cell are read, so that the processor has no branch to guess.
@@ -265,7 +269,7 @@ def look_up_round(table: Table, column: int, draw: int) -> tuple[int, int]:
 
 
 @inlined
-def table_round(table: Table, world: World, column: int, threshold: int, key: int) -> Round:
+def table_round(table: RoundTable, world: StepLaw, column: int, threshold: int, key: int) -> Round:
     """Draw a round from a table; the key itself is its first draw."""
     word, places = look_up_round(table, column, u64(key))
     first = i64(places & u64(0xFF))
@@ -278,7 +282,7 @@ def table_round(table: Table, world: World, column: int, threshold: int, key: in
 
 
 @inlined
-def table_rounds(table: Table, column: int, world_key: int, rho: int, count: int) -> Totals:
+def table_rounds(table: RoundTable, column: int, world_key: int, rho: int, count: int) -> Totals:
     """Add up to PACKED rounds, from rho on, up to the first that the table leaves unfinished."""
     total, done = u64(0), 0
     while done < count:
@@ -298,7 +302,7 @@ def table_rounds(table: Table, column: int, world_key: int, rho: int, count: int
 
 
 @kernel
-def walk_on(world: World, threshold: int, key: int, state: int, begun: Round) -> Round:
+def walk_on(world: StepLaw, threshold: int, key: int, state: int, begun: Round) -> Round:
     """Walk the rest of a round that is not over and stands in a state."""
     c, c_up, slot = begun.c, begun.c_up, 0
     while threshold < state < world.goal:
@@ -311,7 +315,7 @@ def walk_on(world: World, threshold: int, key: int, state: int, begun: Round) ->
 
 
 @kernel
-def end_round(world: World, first: int, state: int, c: int, c_up: int, draw: float) -> Round:
+def end_round(world: StepLaw, first: int, state: int, c: int, c_up: int, draw: float) -> Round:
     """Return the round that has come to an end of its interval; at the threshold it finishes."""
     if state == world.goal:
         return Round(first, 1, 0, c, c_up)

@@ -7,8 +7,8 @@ import numpy as np
 
 from grbp._arguments import check_choice
 from grbp.engine.decisions import InitialEstimates, decisions
-from grbp.engine.recorder import World
-from grbp.engine.steps import walk_again
+from grbp.engine.recorder import StepLaw
+from grbp.engine.walk import walk_again
 from grbp.errors import InvalidInput, TooLarge
 from grbp.experiments.simulation import find_learners
 from grbp.learners.registry import (
@@ -160,7 +160,7 @@ def _walk_steps(
     goal = problem.goal
     choices = learner.choices(goal)
     finish = np.array([finish_mask(goal, learner.policy(goal, one)) for one in choices])
-    world, keys = World(goal, problem.p_c, problem.p_f), replica_keys(seed, WORLD, replicas)
+    world, keys = StepLaw(goal, problem.p_c, problem.p_f), replica_keys(seed, WORLD, replicas)
 
     def into(steps: Ints) -> int:
         return walk_again(world, problem.start_table, finish, keys, chosen, steps)

@@ -38,7 +38,7 @@ _SERVED: Final = (
 
 def served_page() -> str:
     """Return the page that loads its parts from /static, with what only a server can do."""
-    page = _read("explorer.html").replace(_LAST, _read("simulations.html") + _LAST)
+    page = _template("explorer.html").replace(_LAST, _template("simulations.html") + _LAST)
     page = _ALONE.sub(_SERVED, page).replace(_HEAD, _HEAD + _HOME)
     page = page.replace(_STYLE, f"{_STYLE}\n{_STYLE.replace('explorer', 'simulations')}")
     return page.replace(_SCRIPT, f"{_SCRIPT}\n{_SCRIPT.replace('explorer', 'simulations')}")
@@ -47,18 +47,18 @@ def served_page() -> str:
 def single_file() -> str:
     """Return the page as one file that opens anywhere, without a server and without a network."""
     style = _palette.css() + (STATIC / "explorer.css").read_text("utf-8")
-    script = _bundle("explorer.js")
+    script = _bundle_modules("explorer.js")
     policy = (
         f"default-src 'none'; style-src {_hash_source(style)}; script-src {_hash_source(script)};"
         " img-src data:; base-uri 'none'; form-action 'none'"
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-    page = _read("explorer.html")
+    page = _template("explorer.html")
     page = page.replace(_COLOURS, "").replace(_STYLE, f"{meta}<style>{style}</style>")
     return page.replace(_SCRIPT, f'<script type="module">{script}</script>')
 
 
-def _read(name: str) -> str:
+def _template(name: str) -> str:
     """Return a page, or a part of one, as it is written."""
     return (_TEMPLATES / name).read_text("utf-8")
 
@@ -68,7 +68,7 @@ def _hash_source(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _bundle(name: str) -> str:
+def _bundle_modules(name: str) -> str:
     """Return a module and all that it imports as one script; each keeps its own names to itself."""
     parts: dict[str, str] = {}
 
@@ -78,14 +78,14 @@ def _bundle(name: str) -> str:
             if wanted not in parts:
                 add(wanted)
         names = ", ".join(name for _, name in _EXPORT.findall(text))
-        body = _IMPORT.sub(lambda found: f"const {{{found[1]}}} = {_name(found[2])};\n", text)
+        body = _IMPORT.sub(lambda found: f"const {{{found[1]}}} = {_js_name(found[2])};\n", text)
         body = _EXPORT.sub(r"\1", body)
-        parts[file] = f"const {_name(file)} = (() => {{\n{body}return {{ {names} }};\n}})();\n"
+        parts[file] = f"const {_js_name(file)} = (() => {{\n{body}return {{ {names} }};\n}})();\n"
 
     add(name)
     return "\n" + "".join(parts.values())
 
 
-def _name(file: str) -> str:
+def _js_name(file: str) -> str:
     """Return the name by which a bundled module is known to the others."""
     return re.sub(r"\W", "_", file)

@@ -24,7 +24,7 @@ _EXACT: Final = 1e-15
 """The relative change at which a continued fraction has converged."""
 
 
-def _ladder() -> Floats:
+def _ziggurat_widths() -> Floats:
     """Compute the widths of the layers of the density e^(-x^2/2), from the lowest to the peak."""
     floor = math.exp(-0.5 * _TAIL * _TAIL)
     area = _TAIL * floor + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
@@ -35,23 +35,23 @@ def _ladder() -> Floats:
     return np.array([*widths, 0.0])
 
 
-_WIDTH: Final = _ladder()
+_WIDTH: Final = _ziggurat_widths()
 
 
 @inlined
-def _place(bits: int) -> float:
+def _point_in_layer(bits: int) -> float:
     """Return a point of the layer that the last 8 bits choose; the first 53 bits place it there."""
     return (float(bits >> u64(11)) * 2.0**-52 - 1.0) * float(_WIDTH[bits & u64(255)])
 
 
 @inlined
-def _inside(bits: int, x: float) -> bool:
+def _is_inside_layer(bits: int, x: float) -> bool:
     """Return whether all that lies below a point of a layer lies below the density."""
     return abs(x) < float(_WIDTH[(bits & u64(255)) + u64(1)])
 
 
 @inlined
-def _surely_accepts(u: float, z: float, x: float) -> bool:
+def _accepts_without_logarithms(u: float, z: float, x: float) -> bool:
     """Return whether Marsaglia and Tsang surely accept, without logarithms.
 
     They reject with probability 1 - e^(-d h), where d = (x/3z)^2 and h is 3 z^4 times the integral
@@ -62,36 +62,36 @@ def _surely_accepts(u: float, z: float, x: float) -> bool:
 
 
 @inlined
-def _gamma_at_once(key: int, k: int, d: float, scale: float) -> float:
+def _gamma_without_logarithms(key: int, k: int, d: float, scale: float) -> float:
     """Return the draw of the trial whose bits begin at k, or 0 if it needs logarithms (few do)."""
     bits = fold_in(key, k)
-    x = _place(bits)
+    x = _point_in_layer(bits)
     z = scale * x
-    if _inside(bits, x) and _surely_accepts(uniform(key, k), z, x):
+    if _is_inside_layer(bits, x) and _accepts_without_logarithms(uniform(key, k), z, x):
         return d * (1.0 + z) * (1.0 + z) * (1.0 + z)
     return 0.0
 
 
 @kernel
-def _gamma_at_length(key: int, k: int, d: float, scale: float) -> float:
+def _gamma_by_trials(key: int, k: int, d: float, scale: float) -> float:
     """Draw from the k-th trial on (Marsaglia and Tsang 2000, A Simple Method)."""
     while True:
         bits, u = fold_in(key, k), uniform(key, k)
         key, k = fold_in(key, k + 2), 1
-        x = _place(bits)
-        if not _inside(bits, x):
-            x = _outside(key, bits, x)
+        x = _point_in_layer(bits)
+        if not _is_inside_layer(bits, x):
+            x = _draw_beyond_layer(key, bits, x)
         z = scale * x
         v = 1.0 + z
         if v > 0.0 and (
-            _surely_accepts(u, z, x)
+            _accepts_without_logarithms(u, z, x)
             or math.log(1.0 - u) < 0.5 * x * x + d * (1.0 - v * v * v + 3.0 * math.log(v))
         ):
             return d * v * v * v
 
 
 @kernel
-def _outside(key: int, bits: int, x: float) -> float:
+def _draw_beyond_layer(key: int, bits: int, x: float) -> float:
     """Draw the normal variable where a point is not inside its layer; -inf if it is rejected."""
     layer, k = bits & u64(255), 3
     if layer == u64(0):
@@ -110,8 +110,8 @@ def gamma_draw(key: int, shape: float) -> float:
     """Draw from the Gamma distribution, of a shape of at least 1."""
     d = shape - 1.0 / 3.0
     scale = 1.0 / math.sqrt(9.0 * d)
-    x = _gamma_at_once(key, 1, d, scale)
-    return x if x > 0.0 else _gamma_at_length(key, 1, d, scale)
+    x = _gamma_without_logarithms(key, 1, d, scale)
+    return x if x > 0.0 else _gamma_by_trials(key, 1, d, scale)
 
 
 @kernel
@@ -140,11 +140,11 @@ def gamma_pair(key: int, a: float, b: float) -> tuple[float, float]:
     d, e = a - 1.0 / 3.0, b - 1.0 / 3.0
     shared = 1.0 / (9.0 * d * e)  # One division, for it takes as long as the rest.
     of_x, of_y = math.sqrt(shared * e), math.sqrt(shared * d)
-    x, y = _gamma_at_once(key, 1, d, of_x), _gamma_at_once(key, 4, e, of_y)
+    x, y = _gamma_without_logarithms(key, 1, d, of_x), _gamma_without_logarithms(key, 4, e, of_y)
     if x <= 0.0:
-        x = _gamma_at_length(key, 1, d, of_x)
+        x = _gamma_by_trials(key, 1, d, of_x)
     if y <= 0.0:
-        y = _gamma_at_length(key, 4, e, of_y)
+        y = _gamma_by_trials(key, 4, e, of_y)
     return x, y
 
 
@@ -177,15 +177,15 @@ def _beta_beyond(a: float, b: float, x: float, y: float) -> float:
     # This is x^a y^b/B(a, b).
     front = math.exp(log_weight(a, b, x, y)) * a * b / (a + b)
     if b * x >= a * y:
-        return front * _fraction(b, a, y, x, _EXACT)
-    return 1.0 - front * _fraction(a, b, x, y, _EXACT)
+        return front * _continued_fraction(b, a, y, x, _EXACT)
+    return 1.0 - front * _continued_fraction(a, b, x, y, _EXACT)
 
 
 def beta_quantile(p: float, a: float, b: float) -> float:
     """Compute the x that Beta(a, b) stays below with probability p; a and b are at least 1/2."""
     if p <= 0.5:
-        return _expit(_logit_quantile(p, a, b)) if p > 0.0 else 0.0
-    return _expit(-_logit_quantile(1.0 - p, b, a)) if p < 1.0 else 1.0
+        return _logistic(_logit_quantile(p, a, b)) if p > 0.0 else 0.0
+    return _logistic(-_logit_quantile(1.0 - p, b, a)) if p < 1.0 else 1.0
 
 
 def _logit_quantile(p: float, a: float, b: float) -> float:
@@ -196,10 +196,10 @@ def _logit_quantile(p: float, a: float, b: float) -> float:
     """
     u = math.log(a / b)
     for _ in range(100):
-        x, y = _expit(u), _expit(-u)
+        x, y = _logistic(u), _logistic(-u)
         front = log_weight(a, b, x, y) + math.log(a / (a + b) * b)
         if b * x <= a * y:
-            part = _fraction(a, b, x, y, _EXACT)  # F = e^front part, and F' = e^front
+            part = _continued_fraction(a, b, x, y, _EXACT)  # F = e^front part, and F' = e^front
             log_below = front + math.log(part)
         else:
             below = _beta_beyond(b, a, y, x)
@@ -211,7 +211,7 @@ def _logit_quantile(p: float, a: float, b: float) -> float:
     return u
 
 
-def _expit(u: float) -> float:
+def _logistic(u: float) -> float:
     """Compute 1/(1 + e^-u), which keeps its digits where it is small."""
     return 1.0 / (1.0 + math.exp(-u)) if u > -700.0 else 0.0
 
@@ -229,8 +229,8 @@ def beta_tail_roughly(a: float, b: float, x: float, log_beta: float, error: floa
     if front < error * abs(b * x - a * y):  # The fraction is below 1/abs(b x - a y).
         return 0.0 if b * x >= a * y else 1.0
     if b * x >= a * y:
-        return front * _fraction(b, a, y, x, error)
-    return 1.0 - front * _fraction(a, b, x, y, error)
+        return front * _continued_fraction(b, a, y, x, error)
+    return 1.0 - front * _continued_fraction(a, b, x, y, error)
 
 
 @kernel
@@ -244,13 +244,13 @@ def beta_evidence(a: float, b: float, x: float, y: float, error: float) -> tuple
     """
     if b * x <= a * y:
         return 0.0, 0.0
-    part = _fraction(b, a, y, x, error)
+    part = _continued_fraction(b, a, y, x, error)
     amount = -log_weight(a, b, x, y) - math.log(a / (a + b) * b * part)
     return amount, 1.0 / (x * part)
 
 
 @kernel
-def _fraction(a: float, b: float, x: float, y: float, error: float) -> float:
+def _continued_fraction(a: float, b: float, x: float, y: float, error: float) -> float:
     """Compute the probability of staying below x <= a/(a + b), over x^a y^b/B(a, b), y = 1 - x.
 
     This is the continued fraction of Didonato and Morris (1992, Algorithm 708), whose terms are

@@ -4,7 +4,7 @@ Numba's own cache knows a function by its own file, so it misses an edit to what
 calls in another one. Here an entry is named by a digest of everything that goes into the code:
 every source file that kernels can be made from; the versions, the machine and the settings of
 the compiler; the types of the arguments; and the function with what its closures hold. Code that
-others wrote is not kept: nobody can tell for certain what they have told Numba about it.
+others wrote is not kept: nobody can tell for certain what they have identity Numba about it.
 
 Imported only when Numba is there. Some of this is the inside of Numba, which may change: any
 failure means that a function is compiled as if there were no cache.
@@ -43,7 +43,7 @@ _NOT_CODE: Final = ("NUM_THREADS", "CACHE", "CUDA", "COLOR", "HELP")
 """Parts of the names of settings that change no code, and may differ between two starts."""
 
 
-def _number_apart() -> None:
+def _number_symbols_apart() -> None:
     """Make Numba give functions other symbols than it gives to any in another process.
 
     It numbers them from 1 in every process, so that two entries could run each other's code.
@@ -52,9 +52,9 @@ def _number_apart() -> None:
     identity._unique_ids = itertools.count(next(identity._unique_ids) + secrets.randbits(62))
 
 
-_number_apart()
+_number_symbols_apart()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_number_apart)
+    os.register_at_fork(after_in_child=_number_symbols_apart)
 
 
 class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
@@ -90,7 +90,7 @@ class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
         try:
             path = self._path(sig, target_context)
             promise = ", once; the next start finds it"
-            needed, code = _read(path)
+            needed, code = _read_entry(path)
             _numba.core.runtime.rtsys.initialize(target_context)
             if not all(map(_llvmlite.binding.address_of_symbol, needed)):
                 # Numba loads the rest of itself, which takes a while.
@@ -109,29 +109,29 @@ class KernelCache(_numba.core.caching.NullCache):  # type: ignore[misc]
             path, module = self._path(sig, cres.target_context), cres.library._final_module
             symbols = (s for s in (*module.functions, *module.global_variables) if s.is_declaration)
             needed = [symbol.name for symbol in symbols if not symbol.name.startswith("llvm.")]
-            _write(path, _numba.core.serialize.dumps((needed, cres._reduce())))
+            _write_entry(path, _numba.core.serialize.dumps((needed, cres._reduce())))
 
     def _path(self, sig: Any, context: Any) -> Path:
         """Return where the code for a signature is kept; raise an error where it is not."""
-        place, (args, _) = folder(), _numba.core.sigutils.normalize_signature(sig)
+        place, (args, _) = cache_folder(), _numba.core.sigutils.normalize_signature(sig)
         files = _source_files()
         edited = max(file.stat().st_ctime_ns for file in files) > STARTED
         if edited or place is None or not self._fingerprint.own:
             raise LookupError("there is no folder, others wrote some of it, or it was edited since")
-        key, described = self._fingerprint.key, [_describe(kind) for kind in args]
-        told = repr((key, described, _source_digest(*files), _surroundings(context)))
-        return place / f"{sha256(told.encode()).hexdigest()}.code"
+        key, described = self._fingerprint.key, [_describe_type(kind) for kind in args]
+        identity = repr((key, described, _source_digest(*files), _describe_compiler(context)))
+        return place / f"{sha256(identity.encode()).hexdigest()}.code"
 
 
-def _describe(kind: Any) -> tuple[Any, ...]:
+def _describe_type(kind: Any) -> tuple[Any, ...]:
     """Return all about the type of an argument, if its classes are of this package."""
     named = getattr(kind, "instance_class", Fingerprint)
     if not is_own(named):
         raise LookupError(f"others wrote {named}")
-    return str(kind), repr(named), [_describe(inner) for inner in getattr(kind, "types", ())]
+    return str(kind), repr(named), [_describe_type(inner) for inner in getattr(kind, "types", ())]
 
 
-def _surroundings(context: Any) -> list[Any]:
+def _describe_compiler(context: Any) -> list[Any]:
     """Return all that the same source may be compiled differently for."""
     settings = sorted(vars(_numba.core.config).items())
     relevant = (s for s in settings if s[0].isupper() and not any(w in s[0] for w in _NOT_CODE))
@@ -152,7 +152,7 @@ def _source_digest(*files: Path) -> str:
     return sha256(repr(content).encode()).hexdigest()
 
 
-def _read(path: Path) -> Any:
+def _read_entry(path: Path) -> Any:
     """Return what an entry holds; raise an error if it is damaged, or may be another's."""
     with path.open("rb") as file:
         status, seal, data = os.fstat(file.fileno()), file.read(32), file.read()
@@ -162,7 +162,7 @@ def _read(path: Path) -> Any:
     return pickle.loads(data)  # noqa: S301 (nobody else can have written it)
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_entry(path: Path, data: bytes) -> None:
     """Write an entry; the oldest ones go, and so do the drafts of processes that were killed."""
     write_whole(path, sha256(path.name.encode() + data).digest() + data, mode=0o600)
     files = [*path.parent.glob("*.code"), *path.parent.glob(".grbp-*")]
@@ -170,7 +170,7 @@ def _write(path: Path, data: bytes) -> None:
         old.unlink(missing_ok=True)
 
 
-def folder() -> Path | None:
+def cache_folder() -> Path | None:
     """Return the folder of the entries, ready to be written to; None where that cannot be."""
     usual = _numba.misc.appdirs.user_cache_dir(str(Path("grbp", "compiled")), appauthor=False)
     given = os.environ.get("GRBP_CACHE_DIR", usual)

@@ -22,7 +22,7 @@ _MOST: Final = 4e18
 
 
 @kernel
-def _invert(u: float, first: float, constant: float, slope: float) -> int:
+def _draw_by_inversion(u: float, first: float, constant: float, slope: float) -> int:
     """Find the k where P(0) + ... + P(k) passes u, P(k+1)/P(k) = (constant + slope k)/(k+1).
 
     These are the binomial, the Poisson and the negative binomial laws (Panjer 1981).
@@ -42,11 +42,11 @@ def binomial_draw(key: int, n: int, p: float) -> int:
         return 0
     if p >= 1.0:
         return n
-    return _binomial(key, n, p) if p <= 0.5 else n - _binomial(key, n, 1.0 - p)
+    return _rarer_binomial(key, n, p) if p <= 0.5 else n - _rarer_binomial(key, n, 1.0 - p)
 
 
 @kernel
-def _binomial(key: int, n: int, p: float) -> int:
+def _rarer_binomial(key: int, n: int, p: float) -> int:
     """Draw as `binomial_draw` does, for p up to 1/2: by inversion, or BTRS of Hormann (1993)."""
     mean = n * p
     if mean < _SMALL:
@@ -54,7 +54,7 @@ def _binomial(key: int, n: int, p: float) -> int:
         if u < 1.0 - mean:  # No more than the probability of 0.
             return 0
         odds = p / (1.0 - p)
-        return min(n, _invert(u, math.exp(n * math.log1p(-p)), n * odds, -odds))
+        return min(n, _draw_by_inversion(u, math.exp(n * math.log1p(-p)), n * odds, -odds))
     spread = math.sqrt(mean * (1.0 - p))
     b = 1.15 + 2.53 * spread
     a = 0.0248 * b + 0.01 * p - 0.0873
@@ -84,7 +84,7 @@ def poisson_draw(key: int, mean: float) -> int:
     """
     if mean < _SMALL:
         u = uniform(key, 0)
-        return 0 if u < 1.0 - mean else _invert(u, math.exp(-mean), mean, 0.0)
+        return 0 if u < 1.0 - mean else _draw_by_inversion(u, math.exp(-mean), mean, 0.0)
     mean = min(mean, _MOST)
     b = 0.931 + 2.53 * math.sqrt(mean)
     a = 0.02483 * b - 0.059
@@ -123,7 +123,7 @@ def negative_binomial_draw(key: int, successes: int, p: float) -> int:
         u = uniform(key, 0)
         if u < 1.0 - successes * q:  # No more than the probability of 0.
             return 0
-        return _invert(u, math.exp(successes * math.log(p)), successes * q, q)
+        return _draw_by_inversion(u, math.exp(successes * math.log(p)), successes * q, q)
     return poisson_draw(fold_in(key, 2), gamma_draw(fold_in(key, 1), float(successes)) * (q / p))
 
 
@@ -131,13 +131,13 @@ def negative_binomial_draw(key: int, successes: int, p: float) -> int:
 def hypergeometric_draw(key: int, total: int, marked: int, taken: int) -> int:
     """Draw how many are marked among those taken out of a total of up to 1e13."""
     few, part = min(marked, total - marked), min(taken, total - taken)
-    k = _hypergeometric(key, float(total), float(few), float(part))
+    k = _hypergeometric_up_to_half(key, float(total), float(few), float(part))
     in_taken = k if part == taken else few - k
     return in_taken if few == marked else taken - in_taken
 
 
 @kernel
-def _hypergeometric(key: int, total: float, few: float, part: float) -> int:
+def _hypergeometric_up_to_half(key: int, total: float, few: float, part: float) -> int:
     """Draw as `hypergeometric_draw` does, where neither exceeds half of the total.
 
     This is inversion, or the rejection of Devroye (1987, A simple generator for discrete

@@ -59,7 +59,7 @@ class Fingerprint:
         elif place < here:
             self._content.append(place)
         elif isinstance(thing, FunctionType):
-            self._function(thing)
+            self._add_function(thing)
         elif type(thing) is tuple:
             for item in (len(thing), *thing):
                 self._add(item)
@@ -67,9 +67,9 @@ class Fingerprint:
             self._content.append(repr(sorted(thing.targetoptions.items())))
             self._add(thing.py_func)
         else:
-            self._foreign(thing, names)
+            self._add_foreign(thing, names)
 
-    def _function(self, function: FunctionType) -> None:
+    def _add_function(self, function: FunctionType) -> None:
         code, scope, names = function.__code__, function.__globals__, names_in(function.__code__)
         self._content += function.__module__, function.__qualname__, code.co_firstlineno
         for cell in function.__closure__ or ():
@@ -83,7 +83,7 @@ class Fingerprint:
                 self._content.append(name)
                 self._add(scope[name], names)
 
-    def _foreign(self, thing: Any, names: frozenset[str]) -> None:
+    def _add_foreign(self, thing: Any, names: frozenset[str]) -> None:
         """Add what is known by its address, and by what it holds now."""
         self.own = False
         self._content.append(id(thing))

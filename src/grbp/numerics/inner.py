@@ -104,7 +104,7 @@ def install() -> bool:
     return True
 
 
-def hasten(dispatcher: Any) -> None:
+def compile_loop_only(dispatcher: Any) -> None:
     """Let the functions that a dispatcher's one calls wait while it is compiled."""
     usual = dispatcher._compiler.compile
 

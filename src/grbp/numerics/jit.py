@@ -32,21 +32,54 @@ STARTED: Final = time.time_ns()
 KERNELS: dict[Callable[..., Any], bool] = {}
 """All functions that were marked, and whether each is inlined."""
 
-_REGISTERED: set[Callable[..., Any]] = set()
-"""Those that Numba knows of."""
-
-_REMEMBERED: list[dict[Any, Any]] = []
-"""The code that Numba holds on to of those that may read something that changes."""
-
 ENOUGH: Final = 1.0
 """Seconds that the interpreter has for a function that it shares with the compiler."""
 
 _SPENT: defaultdict[Callable[..., Any], float] = defaultdict(float)
 """The seconds that it has had, about."""
 
-_DISPATCHERS: dict[tuple[Any, ...], tuple[Callable[..., Any], Fingerprint]] = {}
 _OWN: dict[Callable[..., Any], Fingerprint] = {}
 _LOCK: Final = threading.Lock()
+
+
+class Compiler:
+    """What one compiler was told: the kernels, and the functions that it compiles, each once.
+
+    registered    the kernels that it knows of
+    dispatchers   what it made of functions, by the keys of their fingerprints
+    """
+
+    def __init__(self) -> None:
+        self.registered: set[Callable[..., Any]] = set()
+        self.dispatchers: dict[tuple[Any, ...], tuple[Any, Fingerprint]] = {}
+        self._remembered: list[dict[Any, Any]] = []
+
+    def find(self, fingerprint: Fingerprint, make: Callable[[], Any]) -> Any:
+        """Return what the compiler made of a function, and let it look at what changes anew."""
+        if fingerprint.key not in self.dispatchers:
+            self.dispatchers[fingerprint.key] = make(), fingerprint
+        if not fingerprint.own:
+            for code in self._remembered:
+                code.clear()
+        return self.dispatchers[fingerprint.key][0]
+
+    def register(
+        self, extending: Any, templates: Any, options: Callable[..., dict[str, Any]]
+    ) -> None:
+        """Make all kernels known to the compiler, each with its options."""
+        if not self.registered:
+            # It compares the two signatures to the letter, annotations included.
+            extending.overload(u64)(lambda number: lambda number: np.uint64(number))  # noqa: ARG005, PLW0108
+            extending.overload(i64)(lambda number: lambda number: np.int64(number))  # noqa: ARG005, PLW0108
+        for function in KERNELS.keys() - self.registered:
+            extending.register_jitable(**options(function))(function)
+            self.registered.add(function)
+            if function.__closure__ or not is_own(function):  # It may read something that changes.
+                held = getattr(templates.builtin_registry.functions[-1], "_impl_cache", {})
+                self._remembered.append(held)
+
+
+_NUMBA: Final = Compiler()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -106,7 +139,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     >>> larger(2, 3)
     3
     """
-    if isinstance(function, FunctionType) and function not in _REGISTERED:
+    if isinstance(function, FunctionType) and function not in _NUMBA.registered:
         KERNELS[function] = True
     return function
 
@@ -123,14 +156,11 @@ def i64(number: int) -> int:
 
 @functools.cache
 def numba() -> ModuleType | None:
-    """Return Numba, which knows of `u64` and `i64`; None where it is not installed."""
+    """Return Numba; None where it is not installed."""
     try:
         import numba as compiler  # noqa: PLC0415 (slow to import, and optional)
     except ImportError:
         return None
-    # It compares the two signatures to the letter, annotations included.
-    compiler.extending.overload(u64)(lambda number: lambda number: np.uint64(number))  # noqa: ARG005, PLW0108
-    compiler.extending.overload(i64)(lambda number: lambda number: np.int64(number))  # noqa: ARG005, PLW0108
     return compiler
 
 
@@ -154,21 +184,25 @@ def compile_function(
         fingerprint = _OWN.get(function) or Fingerprint(function, KERNELS)
         if fingerprint.own:  # This package does not change while it runs.
             _OWN[function] = fingerprint
-        if fingerprint.key not in _DISPATCHERS:
+
+        def make() -> Any:
             dispatcher = compiler.njit(nogil=True)(function)
             with suppress(Exception):  # Where Numba is made otherwise, there is no cache.
                 from grbp.numerics.cache import KernelCache  # noqa: PLC0415 (it imports Numba)
-                from grbp.numerics.inner import hasten  # noqa: PLC0415 (it imports Numba)
+                from grbp.numerics.inner import compile_loop_only  # noqa: PLC0415 (it imports Numba)
 
                 called = name or function.__name__
                 dispatcher._cache = KernelCache(fingerprint, called, level, before)
-                hasten(dispatcher)
-            _DISPATCHERS[fingerprint.key] = dispatcher, fingerprint
-        _register_kernels(compiler)
-        if not fingerprint.own:
-            for code in _REMEMBERED:
-                code.clear()
-        return _DISPATCHERS[fingerprint.key][0]
+                compile_loop_only(dispatcher)
+            return dispatcher
+
+        templates = compiler.core.typing.templates
+        _NUMBA.register(
+            compiler.extending, templates,
+            lambda kernel: {"forceinline": KERNELS[kernel], "no_cfunc_wrapper": True},
+        )  # fmt: skip
+        compiled: Callable[..., Any] = _NUMBA.find(fingerprint, make)
+        return compiled
 
 
 def is_kept(compiled: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
@@ -187,18 +221,6 @@ def compile_if_long(function: Callable[..., Any], seconds: float, name: str) -> 
     """
     _SPENT[function] += seconds
     return function if _SPENT[function] <= ENOUGH else compile_function(function, name)
-
-
-def _register_kernels(compiler: Any) -> None:
-    """Make all kernels known to Numba."""
-    templates = compiler.core.typing.templates.builtin_registry.functions
-    for function in KERNELS.keys() - _REGISTERED:
-        compiler.extending.register_jitable(forceinline=KERNELS[function], no_cfunc_wrapper=True)(
-            function
-        )
-        _REGISTERED.add(function)
-        if function.__closure__ or not is_own(function):
-            _REMEMBERED.append(getattr(templates[-1], "_impl_cache", {}))
 
 
 def reason(error: BaseException) -> str:
