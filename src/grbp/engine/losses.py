@@ -8,15 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from grbp.engine.chain_walk import (
+from grbp.engine.decisions import Report, _stream_keys, compile_or_interpret, zeros
+from grbp.engine.walk import DONE, Loop
+from grbp.engine.world_walk import (
     LossRecorder,
     ask_by_state,
     ask_for_threshold,
     best_values,
     make_loss_loop,
 )
-from grbp.engine.decisions import Report, _stream_keys, compile_or_interpret, zeros
-from grbp.engine.walk import DONE, Loop
 from grbp.errors import InvalidInput, TooLarge
 from grbp.learners.base import Learner
 from grbp.learners.memory import as_memory
