@@ -24,7 +24,8 @@ from grbp.learners.state_counters import LARGEST_GOAL
 from grbp.learners.state_learner import StateLearner
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.jit import compile_function, kernel
-from grbp.worlds.course import Course, World, as_course
+from grbp.worlds.course import Course, as_course
+from grbp.worlds.world import World
 
 _SLICE: Final = 2**17
 """Rounds that a thread plays at once, about."""
