@@ -19,7 +19,7 @@ from columns import Columns
 from grbp.engine.losses import losses
 from grbp.learners.base import Learner
 from grbp.numerics.arrays import Floats
-from grbp.worlds.course import World
+from grbp.worlds.world import World
 from measure import Effort, in_turn, say
 from regrets import Estimate
 from sections import Section, Sections, run

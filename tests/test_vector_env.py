@@ -6,7 +6,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from environments import ID, PROBLEMS, refuses, same
+from environments import ID, PROBLEMS, WORLDS, refuses, same
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from grbp.env import GamblersRuinEnv, GamblersRuinVectorEnv
@@ -19,12 +19,14 @@ def stacked(answers: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     everyone = np.ones(len(answers), dtype=bool)
     together: dict[str, Any] = {}
     for key in infos[0]:
-        together |= {key: np.array([info[key] for info in infos]), f"_{key}": everyone}
+        kind = object if key == "group" else None
+        shown = np.array([info[key] for info in infos], dtype=kind)
+        together |= {key: shown, f"_{key}": everyone}
     return (*map(np.array, parts), together)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", PROBLEMS)
+@pytest.mark.parametrize("arguments", [*PROBLEMS, *WORLDS])
 def test_vector_environment_equals_single_ones(arguments: dict[str, Any]) -> None:
     count = 7
     envs = GamblersRuinVectorEnv(num_envs=count, render_mode="ansi", **arguments)
@@ -49,7 +51,7 @@ def test_vector_environment_equals_single_ones(arguments: dict[str, Any]) -> Non
     assert rounds > 1000
 
 
-@pytest.mark.parametrize("arguments", PROBLEMS)
+@pytest.mark.parametrize("arguments", [*PROBLEMS, *WORLDS])
 def test_vector_environment_equals_gymnasiums_own_vectorisation(
     arguments: dict[str, Any],
 ) -> None:
@@ -75,6 +77,12 @@ def test_vector_environment_equals_gymnasiums_own_vectorisation(
         {"options": {"reset_mask": np.array([True, False, False, True, False])}},
         {"seed": 6, "options": {"reset_mask": np.array([False, True, True, False, False])}},
     ]
+    if groups := [name for name in ours.problem.groups if name]:
+        mask = np.array([True, True, False, False, False])
+        resets += [
+            {"options": {"group": groups[1]}},
+            {"options": {"group": groups[0], "state": 1, "reset_mask": mask}},
+        ]
     for arguments_ in resets:
         # Gymnasium takes the mask out of the options it is given.
         assert same(ours.reset(**copy.deepcopy(arguments_)), theirs.reset(**arguments_))
@@ -106,6 +114,16 @@ def test_answers_of_a_vector_environment_stay_as_they_were_given() -> None:
 def test_bad_number_of_sub_environments_is_refused(count: Any) -> None:
     with refuses(f"num_envs = {count!r} was given; it must be a whole number from 1 to 10,000,000"):
         GamblersRuinVectorEnv(num_envs=count)
+
+
+def test_bad_worlds_and_groups_are_refused() -> None:
+    with refuses("4 was given; it must be a Problem, a Chain, a Drift or Groups of them"):
+        GamblersRuinVectorEnv(problem=4)  # type: ignore[arg-type]
+    envs = GamblersRuinVectorEnv(num_envs=2, **WORLDS[-1])
+    with refuses("the reset option group = 'east' was given; it must be one of still, rising"):
+        envs.reset(options={"group": "east"})
+    with refuses("the reset option 'group' was given; it must be state or reset_mask"):
+        GamblersRuinVectorEnv().reset(options={"group": "east"})
 
 
 @pytest.mark.parametrize("actions", [0, [0], [0, 0, 0], [0, 2], [0, -1], [0.0, 1.0], [[0, 1]]])

@@ -55,7 +55,7 @@ class Check(NamedTuple):
     def refuse(self, value: object) -> InvalidInput:
         """Say what was given, and what is allowed."""
         yes_or_no = ["True or False"] if bool in self.kinds else []
-        kinds = [_WORDS.get(one) or _name_kind(one) for one in self.kinds if one not in _SILENT]
+        kinds = [_WORDS.get(one) or name_kind(one) for one in self.kinds if one not in _SILENT]
         words = [*map(repr, self.choices), *kinds, *(["a function"] * self.calls), *yes_or_no]
         allowed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
         return InvalidInput(f"{self.name} = {show(value)} was given; it must be {allowed}")
@@ -69,10 +69,12 @@ def show(value: object) -> str:
     return " ".join(reprlib.repr(value).split())
 
 
-def _name_kind(kind: type) -> str:
-    """Name a kind of thing with its article; several, such as Groups, have none."""
+def name_kind(kind: type) -> str:
+    """Name a kind of thing with its article; several have none, and a family names its members."""
     if kind.__name__.endswith("s"):
         return kind.__name__
+    if "_CALLED" in vars(kind):
+        return str(vars(kind)["_CALLED"])
     return f"{'an' if kind.__name__[0] in 'AEIO' else 'a'} {kind.__name__}"
 
 

@@ -185,10 +185,16 @@ def test_a_truth_is_read_back_from_plain_data(world: Any) -> None:
         (4, "it must be a table of keys"),
         ({"goal": 4, "p_c": 0.5}, "the key 'p_f' is missing"),
         ({"goal": 4, "p_c": 0.5, "p_f": 0.3, "stya": 0.1}, "did you mean 'stay'"),
-        ({"goal": 4, "p_c": [0.5, 0.5], "p_f": 0.3}, "p_c has 2 chances; a goal of 4 needs"),
+        (
+            {"goal": 4, "p_c": [0.5, 0.5], "p_f": 0.3},
+            "p_c has shape",
+        ),
         ({"goal": 4, "p_c": [0.5, 0.5, 2.0], "p_f": 0.3}, "p_c"),
         ({"goal": 4, "p_c": 0.5, "p_f": 0.3, "stay": 0.8, "windfall": 0.3}, "sum to 1.1"),
-        ({"goal": 4, "p_c": 0.5, "p_f": 0.3, "jumps": [[0.1]]}, "a row and a column"),
+        (
+            {"goal": 4, "p_c": 0.5, "p_f": 0.3, "jumps": [[0.1]]},
+            "one for every pair of states",
+        ),
         ({"stages": 4}, "it must be a list"),
         ({"stages": [{"goal": 4}]}, "it must have the key round"),
         ({"groups": {"a": {"groups": {}}}}, "within groups|must be a dict"),

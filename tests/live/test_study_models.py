@@ -23,7 +23,7 @@ from grbp.live.recording import record
 from grbp.live.store.memory import MemoryStore
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
 from grbp.theory.posterior import Estimate
-from grbp.worlds.course import best_value
+from grbp.worlds.dynprog import best_value
 from grbp.worlds.transition import first_state
 
 UP, P_F = np.array([0.3, 0.5, 0.8]), np.array([0.1, 0.6, 0.3])

@@ -5,8 +5,6 @@ import pytest
 
 from grbp import Action, Chain, Drift, Groups, Move, Problem
 from grbp.worlds.course import as_course
-from grbp.worlds.round_chances import chances_at
-from grbp.worlds.words import write_chance
 
 LOW, HIGH = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.5)
 
@@ -25,7 +23,7 @@ def test_on_a_straight_line_every_round_has_chances_of_its_own(chain: bool) -> N
     drift = Drift([(1, ends[0]), (11, ends[1])])
     for rho in range(1, 15):
         part = min(1.0, (rho - 1) / 10)
-        chances = chances_at(drift, rho)
+        chances = drift.chances(rho)
         np.testing.assert_allclose(chances.up, 0.45 + 0.2 * part)
         np.testing.assert_allclose(chances.p_f, 0.3 + 0.2 * part)
 
@@ -34,13 +32,13 @@ def test_where_one_stage_has_jumps_the_law_of_every_round_is_between() -> None:
     still, jumping = Chain(3, Move(0.5, 0.5), 0.3), Chain(3, Move(0.4, 0.4, windfall=0.2), 0.3)
     drift = Drift([(1, still), (5, jumping)])
     for rho, part in ((1, 0.0), (2, 0.25), (9, 1.0)):
-        law = chances_at(drift, rho).law
+        law = drift.chances(rho).law
         assert law is not None
         np.testing.assert_allclose(law, (1.0 - part) * still.law + part * jumping.law)
 
 
 def test_a_step_is_taken_with_the_chances_of_its_own_state() -> None:
-    chances = chances_at(Chain(4, Move(0.5, 0.5), [0.1, 0.5, 0.9]), 1)
+    chances = Chain(4, Move(0.5, 0.5), [0.1, 0.5, 0.9]).chances(1)
     for state, p_f in ((1, 0.1), (2, 0.5), (3, 0.9)):
         assert chances.next_state(state, Action.FINISH, p_f - 0.01) == 4
         assert chances.next_state(state, Action.FINISH, p_f + 0.01) == 0
@@ -50,8 +48,7 @@ def test_a_step_is_taken_with_the_chances_of_its_own_state() -> None:
 
 def test_a_chance_that_is_the_same_throughout_is_written_once() -> None:
     groups = Groups({"a": LOW, "b": Problem(4, 0.65, 0.3)})
-    assert write_chance(groups, "p_f") == 0.3
-    assert write_chance(groups, "p_c") == "a: 0.45; b: 0.65"
+    assert groups.columns == (4, "a: 0.45; b: 0.65", 0.3, "uniform")
     drift = Drift([(1, LOW), (11, HIGH)])
-    assert write_chance(drift, "p_c") == "1: 0.45; 11: 0.65"
-    assert write_chance(Chain(3, Move(0.5, 0.5), [0.2, 0.4]), "p_f") == "0.2 0.4"
+    assert drift.columns == (4, "1: 0.45; 11: 0.65", "1: 0.3; 11: 0.5", "uniform")
+    assert Chain(3, Move(0.5, 0.5), [0.2, 0.4]).columns == (3, 0.5, "0.2 0.4", "uniform")

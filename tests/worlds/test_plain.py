@@ -6,8 +6,8 @@ import pytest
 
 from grbp import Chain, Drift, Groups, Problem
 from grbp.worlds.chain import Move
-from grbp.worlds.course import World
 from grbp.worlds.plain import read_truth, write_truth
+from grbp.worlds.world import World
 
 UP = [0.85, 0.5, 0.4]
 CHAIN = Chain(4, Move(UP, [0.15, 0.3, 0.6], stay=[0.0, 0.2, 0.0]), [0.2, 0.3, 0.9])

@@ -7,10 +7,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import grbp
 from grbp._format import as_plain
-from grbp.worlds.course import World
 from grbp.worlds.words import describe_world
+from grbp.worlds.world import World
 
 _WIDTH: Final = 80
 _MOST_STATES: Final = 12
@@ -24,9 +23,10 @@ def print_json(answer: Mapping[str, object]) -> None:
 
 def print_problem(problem: World) -> None:
     """Print which problem was asked about."""
-    if not isinstance(problem, grbp.Problem):
+    if problem.paper is None:
         print(textwrap.fill(describe_world(problem), 80, subsequent_indent="  ") + "\n")
         return
+    problem = problem.paper
     start: str | tuple[tuple[int, float], ...] = problem.canonical_start
     if isinstance(start, tuple):
         named = [f"{state}={q:g}" for state, q in start]

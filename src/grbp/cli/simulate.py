@@ -27,9 +27,8 @@ from grbp.cli.truths import add_drift, add_truth, parse_truth
 from grbp.errors import InvalidInput
 from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
 from grbp.experiments.step_log import LOG_COLUMNS, step_blocks
-from grbp.worlds.course import World
-from grbp.worlds.plain import to_plain
 from grbp.worlds.step_table import write_steps
+from grbp.worlds.world import World
 
 _SHOWN_CHECKPOINTS: Final = 5
 """Checkpoints shown to a person who did not ask for any; --json and --csv have them all."""
@@ -119,7 +118,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _check_steps(options: argparse.Namespace, problem: World) -> Literal["walk"]:
     """Refuse what steps cannot be written of; return the engine that takes them."""
-    if not isinstance(problem, grbp.Problem):
+    if problem.paper is None:
         raise InvalidInput(
             f"--steps and a {type(problem).__name__} were given; steps are written of a problem"
             " with one p_c and one p_f"
@@ -157,7 +156,7 @@ def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
 
 def _as_json(result: grbp.Simulation) -> dict[str, object]:
     return {
-        "problem": to_plain(result.problem),
+        "problem": result.problem.to_plain(),
         "rounds": result.rounds,
         "checkpoints": result.checkpoints.tolist(),
         "replicas": result.replicas,

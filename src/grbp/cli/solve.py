@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from typing import Final
 
 import numpy as np
 
@@ -9,8 +10,11 @@ import grbp
 from grbp.cli.options import add_json
 from grbp.cli.printing import choose_states, print_facts, print_json, print_problem, print_table
 from grbp.cli.truths import add_truth, parse_truth
-from grbp.errors import InvalidInput
-from grbp.worlds.plain import to_plain
+from grbp.worlds.chain import as_chain
+from grbp.worlds.dynprog import threshold_values
+
+_MOST_THRESHOLDS: Final = 200
+"""Thresholds of a chain that are compared: the lowest ones."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -22,13 +26,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the exact answers about a problem."""
     problem = parse_truth(options)
-    if isinstance(problem, grbp.Chain):
-        _solve_chain(problem, options.json)
+    if problem.paper is None:
+        _solve_chain(as_chain(problem), options.json)
         return
-    if not isinstance(problem, grbp.Problem):
-        raise InvalidInput(
-            f"{options.chain} has a {type(problem).__name__}; solve answers about one chain"
-        )
+    problem = problem.paper
     if options.json:
         print_json(grbp.summary(problem))
         return
@@ -68,13 +69,12 @@ def run(options: argparse.Namespace) -> None:
 def _solve_chain(chain: grbp.Chain, as_json: bool) -> None:
     """Print the best policy of a chain, and what the best threshold loses to it."""
     best = grbp.dynprog.solve(chain)
-    actions = [(np.arange(chain.goal - 1) < t).astype(int) for t in range(min(chain.goal, 200))]
-    values = [chain.start_mean(grbp.dynprog.evaluate(chain, one).value) for one in actions]
+    values = threshold_values(chain, _MOST_THRESHOLDS)
     threshold, value = int(np.argmax(values)), chain.start_mean(best.value)
     if as_json:
         found = {"value": value, "best_threshold": threshold, "gap": value - values[threshold]}
         by_state = {"action": best.action.tolist(), "values": best.value.tolist()}
-        print_json({"problem": to_plain(chain)} | found | by_state)
+        print_json({"problem": chain.to_plain()} | found | by_state)
         return
     print_problem(chain)
     print_facts(

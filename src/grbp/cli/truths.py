@@ -8,8 +8,8 @@ from typing import Any, Final
 import grbp
 from grbp.cli.options import parse_number, parse_problem, parse_whole
 from grbp.errors import InvalidInput
-from grbp.worlds.course import World
-from grbp.worlds.plain import from_plain, read_truth, to_plain
+from grbp.worlds.plain import from_plain, read_truth
+from grbp.worlds.world import World
 
 _NEEDED: Final = ("goal", "p_c", "p_f")
 
@@ -65,7 +65,7 @@ def _option(name: str) -> str:
 
 def _parse_drift(text: str, world: World) -> grbp.Drift:
     """Read how a problem or a chain changes, as in jumps:p_c=.65@1001,p_f=.2@2001."""
-    if not isinstance(world, grbp.Problem | grbp.Chain):
+    if world.parts:
         raise InvalidInput(
             f"--drift was given with {type(world).__name__}; it must be with a problem or one chain"
         )
@@ -80,7 +80,7 @@ def _parse_drift(text: str, world: World) -> grbp.Drift:
             )
         name, chance, rho = found.groups()
         at.setdefault(parse_whole(rho), {})[name] = parse_number(chance)
-    stages, plain = [(1, world)], to_plain(world)
+    stages, plain = [(1, world)], world.to_plain()
     for rho in sorted(at, key=lambda one: one if isinstance(one, int) else 0):
         plain |= at[rho]
         one: Any = from_plain(plain)

@@ -6,13 +6,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from grbp.engine.chain_walk import (
-    LossRecorder,
-    ask_by_state,
-    ask_for_threshold,
-    best_values,
-    make_loss_loop,
-)
 from grbp.engine.decisions import (
     Report,
     _stream_keys,
@@ -21,6 +14,13 @@ from grbp.engine.decisions import (
     zeros,
 )
 from grbp.engine.walk import DONE, Loop
+from grbp.engine.world_walk import (
+    LossRecorder,
+    ask_by_state,
+    ask_for_threshold,
+    best_values,
+    make_loss_loop,
+)
 from grbp.errors import InvalidInput, TooLarge
 from grbp.learners.base import Learner
 from grbp.learners.memory import as_memory
@@ -28,7 +28,8 @@ from grbp.learners.state_counters import LARGEST_GOAL
 from grbp.learners.state_learner import StateLearner
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.jit import compile_function, kernel
-from grbp.worlds.course import Course, World, as_course
+from grbp.worlds.course import Course, as_course
+from grbp.worlds.world import World
 
 _SLICE: Final = 2**17
 """Rounds that a thread plays at once, about."""

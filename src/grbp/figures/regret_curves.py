@@ -20,9 +20,9 @@ from grbp.learners.getbe import SAMPLE_MEAN, Control
 from grbp.numerics.arrays import Floats
 from grbp.theory.bounds import forced_exploration_slope, getbe_bound
 from grbp.theory.values import Region, optimal_threshold, region
-from grbp.worlds.course import World
 from grbp.worlds.problem import Problem
 from grbp.worlds.words import describe_world
+from grbp.worlds.world import World
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -282,8 +282,8 @@ def _is_logarithmic(axes: "Axes") -> bool:
 
 def _theory_lines(simulation: Simulation) -> tuple[list[_Line], str]:
     """Return what is known of getbe-sm's regret, where it was simulated: lines, and a note."""
-    name, problem, last = SAMPLE_MEAN.name, simulation.problem, simulation.rounds
-    if name not in simulation.curves or not isinstance(problem, Problem):
+    name, problem, last = SAMPLE_MEAN.name, simulation.problem.paper, simulation.rounds
+    if name not in simulation.curves or problem is None:
         return [], ""
     gamma, lines = Control().gamma, []
     if optimal_threshold(problem) == 0:
@@ -382,10 +382,11 @@ def _style_axes(axes: "Axes", name: str) -> None:
     axes.tick_params(labelsize=10, color=GREY)
 
 
-def _describe_problem(problem: World) -> str:
+def _describe_problem(world: World) -> str:
     """Describe the problem in one line."""
-    if not isinstance(problem, Problem):
-        line = describe_world(problem).replace("$", r"\$")
+    problem = world.paper
+    if problem is None:
+        line = describe_world(world).replace("$", r"\$")
         line = line.replace("p_C", "$p_C$").replace("p_F", "$p_F$")
         return textwrap.shorten(line, _MOST_SAID, placeholder=" ...")
     where = {

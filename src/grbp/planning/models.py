@@ -24,12 +24,9 @@ from grbp.learners.registry import (
 from grbp.numerics.arrays import Floats, Ints
 from grbp.planning.plan import CASES, check_cases
 from grbp.theory.posterior import Estimate
-from grbp.worlds.chain import as_chain
-from grbp.worlds.course import World, best_value
-from grbp.worlds.drift import Drift
-from grbp.worlds.dynprog import evaluate
-from grbp.worlds.groups import Groups
+from grbp.worlds.dynprog import best_value, threshold_values
 from grbp.worlds.validation import as_seed, check_count, check_whole
+from grbp.worlds.world import World
 
 if TYPE_CHECKING:
     from grbp.worlds.validation import SeedLike
@@ -268,9 +265,7 @@ def _check_models(models: object, world: World) -> list[object]:
 
 def _usual_models(world: World) -> list[str]:
     """Return the models that are compared unless others are asked for."""
-    truths = world.truths.values() if isinstance(world, Groups) else [world]
-    changes = any(isinstance(one, Drift) for one in truths)
-    return [*MODELS, *(f"{name}{_FORGETS}" for name in MODELS if changes)]
+    return [*MODELS, *(f"{name}{_FORGETS}" for name in MODELS if world.changes)]
 
 
 def _find_model(name: object, world: World, cases: int) -> tuple[str, Any]:
@@ -299,12 +294,5 @@ def _mean(numbers: Floats | Ints) -> Estimate:
 
 def _best_shares(world: World) -> tuple[float | None, float | None]:
     """Compute the shares of cases that the best policy wins, and the best threshold."""
-    if isinstance(world, Drift | Groups):
-        return None, None
-    chain = as_chain(world)
-    states = np.arange(1, chain.goal)
-    thresholds = [
-        chain.start_mean(evaluate(chain, (states <= threshold).astype(np.int64)).value)
-        for threshold in range(chain.goal)
-    ]
-    return best_value(chain), max(thresholds)
+    chain = world.chain
+    return (None, None) if chain is None else (best_value(chain), max(threshold_values(chain)))

@@ -32,6 +32,7 @@ from grbp.worlds.chain import Chain
 from grbp.worlds.problem import Problem
 from grbp.worlds.transition import DEAD_END, Action, as_action, finish_mask, successors
 from grbp.worlds.validation import as_seed, check_goal, check_whole
+from grbp.worlds.world import SteadyWorld
 
 if TYPE_CHECKING:
     from grbp.worlds.validation import SeedLike
@@ -109,8 +110,9 @@ class Session(Displayable):
         replica: int = 0,
         counters: Counters | None = None,
     ) -> None:
-        self._chain = goal if isinstance(goal, Chain) else None
-        self.goal = goal.goal if isinstance(goal, Problem | Chain) else check_goal(goal)
+        world = goal if isinstance(goal, SteadyWorld) else None
+        self.goal = check_goal(goal) if world is None else world.goal
+        self._chain = None if world is None or world.paper else world.chain
         self.seed = as_seed(seed)
         self.replica = check_whole("replica", replica, 0, 2**63 - 1)
         self._learner = find_learner(learner, self.goal)

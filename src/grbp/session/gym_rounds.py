@@ -4,7 +4,7 @@ Neither environment knows what a decision costs; `grbp.experiments.regret` does.
 """
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, SupportsIndex
 
@@ -18,15 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from grbp.errors import InvalidInput
 from grbp.numerics.arrays import Bools, Ints
-from grbp.worlds.course import World, as_course
-from grbp.worlds.drift import Drift
-from grbp.worlds.groups import Groups
+from grbp.worlds.course import as_course
 from grbp.worlds.problem import Problem
-from grbp.worlds.round_chances import chances_at
+from grbp.worlds.round_chances import Chances
 from grbp.worlds.start import StartLike
-from grbp.worlds.transition import DEAD_END, Action, first_state, next_state
+from grbp.worlds.transition import DEAD_END, Action, first_state
 from grbp.worlds.validation import check_whole
-from grbp.worlds.words import check_world
+from grbp.worlds.world import World, check_world
 
 MOST_ENVS: Final = 10_000_000
 """The largest number of sub-environments side by side."""
@@ -40,8 +38,8 @@ _DRAWN_WHOLE: Final = 16
 _NEAR: Final = 3
 """How many states are drawn on each side where not all are."""
 
-_next_states = np.frompyfunc(next_state, 6, 1)
-"""`next_state` over arrays, so that the transition is not written a second time."""
+_next_states = np.frompyfunc(Chances.next_state, 4, 1)
+"""`Chances.next_state` over arrays, so that the transition is not written a second time."""
 
 
 class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
@@ -111,10 +109,7 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         problem: World | None = None,
         render_mode: str | None = None,
     ) -> None:
-        self.problem: Any = Problem(goal, p_c, p_f, start)
-        if problem is not None:
-            self.problem = check_world(problem)
-            as_course(self.problem, 1)  # It refuses what cannot be played.
+        self.problem: Any = _choose_world(problem, goal, p_c, p_f, start)
         self.render_mode = _check_render_mode(render_mode)
         self.observation_space = Discrete(self.problem.goal + 1)
         self.action_space = Discrete(len(Action))
@@ -127,22 +122,14 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.int64, dict[str, Any]]:
         """Start a new round; return its first state and its info."""
-        world, given = self.problem, options or {}
-        others = ("group",) if isinstance(world, Groups) else ()
-        state, group = _state_option(given, world.goal, *others), self._check_group(given)
+        asked = _check_options(self.problem, options or {})
         super().reset(seed=seed)
         self._rho = 1 if seed is not None else self._rho + 1
-        if isinstance(world, Groups):
-            self._group = group or _draw_group(world, self.np_random.random())
-            world = world.truths[self._group]
-        self._chances = chances_at(world, self._rho)
-        if state is None:
-            one = world.stages[0][1] if isinstance(world, Drift) else world
-            states, cumulative = one.start_table
-            state = first_state(states, cumulative, self.np_random.random())
-        self._state = self._start = state
-        self._slot, self._action = 0, _NO_ACTION
-        return np.int64(state), self._info()
+        self._group, self._chances, self._state = _begin(
+            self.problem, self._rho, self.np_random, *asked
+        )
+        self._start, self._slot, self._action = self._state, 0, _NO_ACTION
+        return np.int64(self._state), self._info()
 
     def step(
         self, action: SupportsIndex | np.bool_
@@ -175,28 +162,21 @@ class GamblersRuinEnv(Env[np.int64, SupportsIndex | np.bool_]):
         known = {"group": self._group} if self._group else {}
         return {"slot": self._slot, "start": self._start, **known}
 
-    def _check_group(self, options: Mapping[str, Any]) -> str:
-        """Return the group that the reset options name, if any."""
-        if not isinstance(self.problem, Groups) or "group" not in options:
-            return ""
-        names = list(self.problem.truths)
-        if options["group"] not in names:
-            raise InvalidInput(
-                f"the reset option group = {options['group']!r} was given; it must be one of"
-                f" {', '.join(names)}"
-            )
-        return str(options["group"])
 
+def _begin(
+    world: World, rho: int, random: np.random.Generator, state: int | None = None, group: str = ""
+) -> tuple[str, Chances, int]:
+    """Begin a round: return its group, if there are some, its chances and its first state.
 
-def _draw_group(groups: Groups, draw: float) -> str:
-    """Return the group of a round, given a uniform draw."""
-    *others, last = (groups.shares or {}).items()
-    total = 0.0
-    for name, share in others:
-        total += share
-        if draw < total:
-            return name
-    return last[0]
+    Group and state are drawn unless they are given.
+    """
+    if group not in world.groups:
+        shares = np.cumsum([*world.group_shares])
+        group = [*world.groups][first_state(np.arange(len(shares)), shares, random.random())]
+    truth = world.groups[group]
+    if state is None:
+        state = first_state(*truth.stages[0][1].start_table, random.random())
+    return group, truth.chances(rho), state
 
 
 class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
@@ -206,19 +186,17 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
     ----------
     num_envs : int
         The number of sub-environments.
-    goal, p_c, p_f, start, render_mode
-        The same for all of them; see `GamblersRuinEnv`.
+    goal, p_c, p_f, start, problem, render_mode
+        The same for all of them; see `GamblersRuinEnv`. Each counts the rounds of a `Drift`, and
+        draws the groups of `Groups`, for itself.
 
     Notes
     -----
-    Chains, drift and groups are played side by side by ``gymnasium.make_vec(...,
-    vectorization_mode="sync", problem=chain)``, which makes as many `GamblersRuinEnv`.
-
     Each sub-environment has its own generator. ``reset(seed=n)`` seeds them with n, n + 1, ...;
     a list seeds each with its own entry, and one whose entry is None goes on as it is. A round
     that ended is followed by a new one in the next step, which ignores the action for it
     (Gymnasium's NEXT_STEP). The infos are arrays, `slot` and `start`, with the masks `_slot` and
-    `_start`.
+    `_start`; with `Groups` also `group`, with the mask `_group`.
 
     ``reset(options={"state": s})`` starts every round in state s, and ``{"reset_mask": mask}``
     restarts only some of them. There is no truncation, so `gymnasium.make_vec` takes
@@ -233,6 +211,14 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
     [2, 1, 1]
     >>> envs.step([0, 1, 1])[0].tolist()
     [1, 4, 4]
+
+    Two wards, each with chances of its own:
+
+    >>> import grbp
+    >>> wards = {"north": grbp.Problem(4, 0.45, 0.3), "south": grbp.Problem(4, 0.65, 0.3)}
+    >>> envs = GamblersRuinVectorEnv(num_envs=3, problem=grbp.Groups(wards))
+    >>> envs.reset(seed=1)[1]["group"].tolist()
+    ['south', 'north', 'north']
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -240,7 +226,7 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (as Gymnasium passes them)
         self,
         *,
         num_envs: int = 1,
@@ -248,17 +234,19 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         p_c: float = 0.45,
         p_f: float = 0.3,
         start: StartLike = "uniform",
+        problem: World | None = None,
         render_mode: str | None = None,
     ) -> None:
         self.num_envs = count = check_whole("num_envs", num_envs, 1, MOST_ENVS)
-        self.problem = Problem(goal, p_c, p_f, start)
+        self.problem: Any = _choose_world(problem, goal, p_c, p_f, start)
         self.render_mode = _check_render_mode(render_mode)
         self.single_observation_space = Discrete(self.problem.goal + 1)
         self.single_action_space = Discrete(len(Action))
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
         self._random: list[tuple[np.random.Generator, int]] = []
-        self._state, self._start, self._slot = np.zeros((3, count), dtype=np.int64)
+        self._state, self._start, self._slot, self._rho = np.zeros((4, count), dtype=np.int64)
+        self._group, self._chances = np.full((2, count), None, dtype=object)
         self._action: Ints = np.full(count, _NO_ACTION, dtype=np.int64)
 
     @property  # type: ignore[misc]
@@ -278,31 +266,24 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         options: dict[str, Any] | None = None,
     ) -> tuple[Ints, dict[str, Any]]:
         """Start new rounds; return their first states and their infos."""
-        state = _state_option(options or {}, self.problem.goal, "reset_mask")
-        mask = self._check_mask(options or {})
-        self._random = self._make_generators(self._check_seeds(seed), mask)
-        if state is None:
-            first = self._first_states([self._random[i][0].random() for i in np.flatnonzero(mask)])
-        else:
-            first = np.full(np.count_nonzero(mask), state)
-        self._start_rounds(mask, first)
+        asked = _check_options(self.problem, options or {}, "reset_mask")
+        mask, seeds = self._check_mask(options or {}), self._check_seeds(seed)
+        self._random = self._make_generators(seeds, mask)
+        self._rho[mask & [seed is not None for seed in seeds]] = 0
+        self._start_rounds(mask, *asked)
         return self._state.copy(), self._infos(mask)
 
     def step(
         self, actions: ArrayLike
     ) -> tuple[Ints, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Take an action in each; return the states, the rewards, which are over, and more."""
-        problem, ended = self.problem, self._is_over()
-        chosen = self._check_actions(actions, ended)
-        # A step and a reset take one draw each, so every sub-environment takes one here.
-        draws = np.array([generator.random() for generator, _ in self._random])
-        on = ~ended
-        self._state[on] = _next_states(
-            self._state[on], chosen[on], problem.goal, problem.p_c, problem.p_f, draws[on]
-        )
+        ended = self._is_over()
+        chosen, on = self._check_actions(actions, ended), ~ended
+        draws = np.array([self._random[i][0].random() for i in np.flatnonzero(on)])
+        self._state[on] = _next_states(self._chances[on], self._state[on], chosen[on], draws)
         self._action, self._slot = chosen, self._slot + 1
-        self._start_rounds(ended, self._first_states(draws[ended]))
-        rewards = (self._state == problem.goal).astype(np.float64)
+        self._start_rounds(ended)
+        rewards = (self._state == self.problem.goal).astype(np.float64)
         everyone = np.ones(self.num_envs, dtype=np.bool_)
         return self._state.copy(), rewards, self._is_over(), ~everyone, self._infos(everyone)
 
@@ -315,26 +296,30 @@ class GamblersRuinVectorEnv(VectorEnv[Ints, ArrayLike, NDArray[Any]]):
         rows = np.column_stack((self._state, self._slot, self._action)).tolist()
         return tuple(_draw_line(self.problem.goal, *row) for row in rows)
 
-    def _first_states(self, draws: Iterable[float]) -> Ints:
-        """Return the first state of a round for each draw."""
-        table = self.problem.start_table
-        return np.array([first_state(*table, draw) for draw in draws], dtype=np.int64)
-
     def _is_over(self) -> Bools:
         """Return which rounds are over."""
         over: Bools = (self._state == DEAD_END) | (self._state == self.problem.goal)
         return over
 
-    def _start_rounds(self, mask: Bools, first: Ints) -> None:
-        """Start new rounds where the mask holds, in the states given."""
-        self._state[mask] = self._start[mask] = first
-        self._slot[mask] = 0
-        self._action[mask] = _NO_ACTION
+    def _start_rounds(self, mask: Bools, state: int | None = None, group: str = "") -> None:
+        """Start new rounds where the mask holds, in a state and a group if they are given."""
+        self._rho[mask] += 1
+        for i in np.flatnonzero(mask):
+            self._group[i], self._chances[i], self._state[i] = _begin(
+                self.problem, int(self._rho[i]), self._random[i][0], state, group
+            )
+        self._start[mask], self._slot[mask], self._action[mask] = self._state[mask], 0, _NO_ACTION
 
     def _infos(self, mask: Bools) -> dict[str, Any]:
         """Return the infos in Gymnasium's form: zero where the mask does not hold."""
         slot, start = np.where(mask, (self._slot, self._start), 0)
-        return {"slot": slot, "_slot": mask.copy(), "start": start, "_start": mask.copy()}
+        shown: dict[str, Any] = {"slot": slot, "start": start}
+        if "" not in self.problem.groups:
+            shown["group"] = np.where(mask, self._group, np.array(None))
+        infos: dict[str, Any] = {}
+        for name, info in shown.items():
+            infos |= {name: info, f"_{name}": mask.copy()}
+        return infos
 
     def _make_generators(
         self, seeds: Sequence[int | None], mask: Bools
@@ -422,13 +407,31 @@ def _check_render_mode(render_mode: str | None) -> str | None:
     return render_mode
 
 
-def _state_option(options: Mapping[str, Any], goal: int, *others: str) -> int | None:
-    """Return the first state that the reset options name, if any; refuse unknown options."""
+def _choose_world(given: object, *numbers: Any) -> World:
+    """Return a truth that was given, or else a problem; refuse what cannot be played."""
+    if given is None:
+        return Problem(*numbers)
+    world = check_world(given)
+    as_course(world, 1)  # It refuses a round that may never end.
+    return world
+
+
+def _check_options(
+    world: World, options: Mapping[str, Any], *others: str
+) -> tuple[int | None, str]:
+    """Return the first state and the group that the reset options name, if they do."""
+    groups = [name for name in world.groups if name]
+    allowed = ("state", *others, *(["group"] * bool(groups)))
     for name in options:
-        if name not in (allowed := ("state", *others)):
+        if name not in allowed:
             raise InvalidInput(
                 f"the reset option {name!r} was given; it must be {' or '.join(allowed)}"
             )
-    if "state" not in options:
-        return None
-    return check_whole("the reset option state", options["state"], 1, goal - 1)
+    state, group = options.get("state"), options.get("group", "")
+    if "group" in options and group not in groups:
+        raise InvalidInput(
+            f"the reset option group = {group!r} was given; it must be one of {', '.join(groups)}"
+        )
+    if "state" in options:
+        state = check_whole("the reset option state", state, 1, world.goal - 1)
+    return state, group

@@ -28,8 +28,7 @@ from grbp.learners.state_learner import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner, Record
 from grbp.session.knowledge import Knowledge, Shown, know
 from grbp.worlds.chain import Chain
-from grbp.worlds.plain import from_plain, to_plain
-from grbp.worlds.problem import Problem
+from grbp.worlds.plain import from_plain
 from grbp.worlds.validation import as_seed, check_goal, check_whole
 
 _FORMAT: Final = "grbp session"
@@ -72,7 +71,7 @@ def write_json(saved: Saved) -> str:
     }
     if others:
         told |= {"others": list(map(_as_lists, others)), "weights": saved.known.weights.tolist()}
-    return json.dumps(told | ({} if saved.chain is None else {"chain": to_plain(saved.chain)}))
+    return json.dumps(told | ({} if saved.chain is None else {"chain": saved.chain.to_plain()}))
 
 
 def _as_lists(counters: Any) -> list[Any]:
@@ -124,9 +123,8 @@ def _chain_of(stored: Any, goal: int) -> Chain | None:
     """Return the chain of a saved session, if it has one."""
     if stored is None:
         return None
-    found = from_plain(stored)
-    chain = Chain.of(found) if isinstance(found, Problem) else found
-    if not isinstance(chain, Chain) or chain.goal != goal:
+    chain = from_plain(stored).chain
+    if chain is None or chain.goal != goal:
         raise InvalidInput("the saved session is damaged: its chain does not fit its goal")
     return chain
 

@@ -5,23 +5,30 @@ other state, or ends the round on the spot. There may be several that continue a
 finish. `grbp.dynprog` solves it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from grbp._arguments import checked, show
+from grbp._arguments import checked, name_kind, show
 from grbp.errors import InvalidInput
 from grbp.numerics.arrays import Bools, Floats, Ints
 from grbp.worlds.optimal_stops import StateLaw
-from grbp.worlds.problem import Problem
-from grbp.worlds.start import StartLike, StartsSomewhere, check_start
+from grbp.worlds.round_chances import Chances
+from grbp.worlds.start import StartLike, check_start, read_start
 from grbp.worlds.transition import Action
-from grbp.worlds.validation import SUM_TOLERANCE, check_goal, check_probabilities
+from grbp.worlds.validation import SUM_TOLERANCE, check_goal, check_keys, check_probabilities
+from grbp.worlds.world import SteadyWorld, World
+
+KEYS: Final = ("goal", "p_c", "p_f", "start")
+"""The keys of the plain data of a problem."""
+
+_MOVES: Final = ("stay", "windfall", "catastrophe")
+"""What CONTINUE can do beside a step to a neighbour, and beside jumps."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class Move:
 
 
 @dataclass(frozen=True, eq=False)
-class Chain(StartsSomewhere):
+class Chain(SteadyWorld):
     """A goal, the actions that continue, and those that finish.
 
     Parameters
@@ -123,12 +130,12 @@ class Chain(StartsSomewhere):
         object.__setattr__(self, "_laws", np.stack(laws, axis=1))
         far = any(part.any() for part in jumps)
         object.__setattr__(self, "_jumps", np.array(np.broadcast_arrays(*jumps)) if far else None)
-        checked = [self._broadcast_to_states("the chance of finishing", row) for row in rows]
+        checked = [_broadcast("the chance of finishing", row, self.goal) for row in rows]
         object.__setattr__(self, "_finishes", np.vstack(checked))
 
     @classmethod
     @checked
-    def of(cls, problem: Problem) -> "Chain":
+    def of(cls, problem: World) -> "Chain":
         """Make the chain of the paper's problem.
 
         Parameters
@@ -148,8 +155,7 @@ class Chain(StartsSomewhere):
         >>> grbp.dynprog.solve(chain).threshold
         1
         """
-        move = Move(problem.p_c, 1.0 - problem.p_c)
-        return cls(problem.goal, move, problem.p_f, problem.start)
+        return as_chain(problem)
 
     @classmethod
     def from_law(cls, law: ArrayLike, p_f: ArrayLike, start: StartLike = "uniform") -> "Chain":
@@ -188,6 +194,11 @@ class Chain(StartsSomewhere):
         missing = 1.0 - rows.sum(axis=1)
         stay = np.where(missing > SUM_TOLERANCE, missing, 0.0)
         return cls(goal, Move(up, down, stay, won, lost, jumps=rows[:, 1:-1]), p_f, start)
+
+    @property
+    def chain(self) -> "Chain":
+        """The chain itself."""
+        return self
 
     @cached_property
     def law(self) -> Floats:
@@ -228,13 +239,50 @@ class Chain(StartsSomewhere):
         """Whether CONTINUE leads one state up or one down, wherever it is taken."""
         return self._jumps is None and not self._laws[2:].any()
 
+    def _chances(self, far: bool) -> Chances:
+        return Chances(self.law[:, 2:].diagonal(), self.p_f, self.law if far else None)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as plain data, without what it does not do; see `World.to_plain`."""
+        _, _, won, lost, stay = self._laws[:, 0]
+        p_c = np.where(np.isnan(self.p_c), 0.5, self.p_c)
+        others = dict(zip(_MOVES, (stay, won, lost), strict=True))
+        data = {"goal": self.goal, "p_c": p_c.tolist(), "p_f": self.p_f.tolist()}
+        data |= {name: chances.tolist() for name, chances in others.items() if chances.any()}
+        if self._jumps is not None:
+            data["jumps"] = self._jumps[0].tolist()
+        start = self.canonical_start  # The keys of plain data are words.
+        words = start if isinstance(start, str) else {str(state): q for state, q in start}
+        return data | {"start": words}
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any], read: Callable[[Any], Any]) -> "Chain":  # noqa: ARG003 (it has no parts)
+        """Return the chain that plain data describe, or refuse them; see `World.from_plain`."""
+        check_keys("a chain", data, KEYS[:3], (*KEYS[3:], *_MOVES, "jumps"))
+        goal, start = check_goal(data["goal"]), read_start(data.get("start", "uniform"))
+        p_c, jumps = _broadcast("p_c", data["p_c"], goal), None
+        others = {name: _broadcast(name, data[name], goal) for name in _MOVES if name in data}
+        elsewhere = sum(others.values(), np.zeros(goal - 1))
+        if "jumps" in data:
+            jumps = _broadcast("jumps", data["jumps"], goal, "pair of states")
+            elsewhere = elsewhere + jumps.sum(axis=1)
+        if (elsewhere > 1.0 + SUM_TOLERANCE).any():
+            worst = int(np.argmax(elsewhere))
+            raise InvalidInput(
+                f"the chances beside p_c sum to {elsewhere[worst]:.12g} in state {worst + 1}; they"
+                " must sum to at most 1, and what is missing are steps to a neighbour"
+            )
+        near = np.where(elsewhere > 1.0 - 1e-12, 0.0, 1.0 - elsewhere)
+        move = Move(near * p_c, near * (1.0 - p_c), jumps=jumps, **others)
+        return cls(goal, move, _broadcast("p_f", data["p_f"], goal), start)
+
     def _check_move(self, move: Move) -> tuple[Floats, Floats]:
         """Return the probabilities of a move in every state, and of its jumps (or 0); or refuse."""
         names = [f.name for f in fields(move) if f.name != "jumps"]
-        law = [self._broadcast_to_states(name, getattr(move, name)) for name in names]
+        law = [_broadcast(name, getattr(move, name), self.goal) for name in names]
         total = np.sum(law, axis=0)
         if move.jumps is not None:
-            jumps = self._broadcast_to_states("jumps", move.jumps, "pair of states")
+            jumps = _broadcast("jumps", move.jumps, self.goal, "pair of states")
             total = total + jumps.sum(axis=1)
         off = np.abs(total - 1.0)
         if off.max() > SUM_TOLERANCE:
@@ -254,21 +302,27 @@ class Chain(StartsSomewhere):
             jumps[states, states + shift] = 0.0
         return near, jumps
 
-    def _broadcast_to_states(self, name: str, given: ArrayLike, each: str = "state") -> Floats:
-        """Return one probability for every state, or pair of states, or refuse what was given."""
-        array, count = check_probabilities(name, given), self.goal - 1
-        shape = (count,) if each == "state" else (count, count)
-        if array.shape not in ((), shape):
-            raise InvalidInput(
-                f"{name} has shape {array.shape}; it must be one number, or one for every {each}"
-                f" from 1 to {count}"
-            )
-        return np.broadcast_to(array, shape)
+
+def _broadcast(name: str, given: ArrayLike, goal: int, each: str = "state") -> Floats:
+    """Return one probability for every state, or pair of states, or refuse what was given."""
+    array, count = check_probabilities(name, given), goal - 1
+    shape = (count,) if each == "state" else (count, count)
+    if array.shape not in ((), shape):
+        raise InvalidInput(
+            f"{name} has shape {array.shape}; it must be one number, or one for every {each}"
+            f" from 1 to {count}"
+        )
+    return np.broadcast_to(array, shape)
 
 
-def as_chain(given: Problem | Chain) -> Chain:
-    """Return a chain, or that of a problem."""
-    return Chain.of(given) if isinstance(given, Problem) else given
+def as_chain(world: World) -> Chain:
+    """Return a chain, or that of a problem; refuse a truth that has several."""
+    if world.chain is None:
+        raise InvalidInput(
+            f"cannot solve {name_kind(type(world))}: the parts differ, so ask about one of them"
+            f" ({', '.join(world.parts)})"
+        )
+    return world.chain
 
 
 def _as_array(name: str, given: ArrayLike, kind: type | None = None) -> Any:

@@ -1,10 +1,10 @@
 """Chances that change from round to round, between problems that are given."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,14 +13,16 @@ from grbp.errors import InvalidInput
 from grbp.numerics.arrays import Floats, Ints
 from grbp.worlds.chain import Chain
 from grbp.worlds.problem import Problem
-from grbp.worlds.validation import check_count
+from grbp.worlds.round_chances import Chances
+from grbp.worlds.validation import check_count, check_keys
+from grbp.worlds.world import SteadyWorld, UngroupedWorld, chances_of
 
 Shape: TypeAlias = Literal["linear", "jumps", "sine"]
 """How a drift gets from one stage to the next."""
 
 
 @dataclass(frozen=True, eq=False)
-class Drift:
+class Drift(UngroupedWorld):
     """A problem, or a chain, that changes over the rounds.
 
     Parameters
@@ -54,6 +56,8 @@ class Drift:
     stages: Sequence[tuple[int, Problem | Chain]]
     shape: Shape = "linear"
 
+    changes = True
+
     def __post_init__(self) -> None:
         check_choice("shape", self.shape, Shape)
         given: object = self.stages
@@ -69,17 +73,26 @@ class Drift:
         if self.shape == "sine" and len(rounds) != 2:
             raise InvalidInput(f"{len(rounds)} stages were given; a sine swings between 2")
         first = given[0][1]
-        for _, one in given:
-            if (one.goal, one.canonical_start) != (first.goal, first.canonical_start):
+        for _, stage in given:
+            if (stage.goal, stage.canonical_start) != (first.goal, first.canonical_start):
                 raise InvalidInput("stages were given that differ in the goal or the start")
-        object.__setattr__(
-            self, "stages", tuple((rho, one) for rho, (_, one) in zip(rounds, given, strict=True))
-        )
+        stages = tuple((rho, stage) for rho, (_, stage) in zip(rounds, given, strict=True))
+        object.__setattr__(self, "stages", stages)
 
     @property
     def goal(self) -> int:
         """The goal of all stages."""
         return self.stages[0][1].goal
+
+    @property
+    def parts(self) -> Mapping[str, SteadyWorld]:
+        """The truth of each stage, by its round."""
+        return {str(rho): stage for rho, stage in self.stages}
+
+    @property
+    def words(self) -> str:
+        """What it is, in one line."""
+        return f"{super().words} ({self.shape})"
 
     def path(self, rounds: int) -> tuple[Ints, Floats]:
         """Return where every round stands: the stage before it, and the weight of the next one.
@@ -97,6 +110,33 @@ class Drift:
         """
         return self._place(np.arange(1, check_count("rounds", rounds, 1, 10**9) + 1))
 
+    def chances(self, rho: int) -> Chances:
+        """Return the chances of a round; see `UngroupedWorld.chances`."""
+        (k,), (w,) = self._place(np.array([rho]))
+        far = not all(stage.leads_to_neighbours for _, stage in self.stages)
+        now = chances_of(self.stages[k][1], far)
+        return now if w == 0.0 else now.mix(chances_of(self.stages[k + 1][1], far), float(w))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as plain data; see `World.to_plain`."""
+        stages = [{"round": rho} | stage.to_plain() for rho, stage in self.stages]
+        return {"shape": self.shape, "stages": stages}
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any], read: Callable[[Any], Any]) -> "Drift":
+        """Return the drift that plain data describe, or refuse them; see `World.from_plain`."""
+        check_keys("a drift", data, ("stages",), ("shape",))
+        given = data["stages"]
+        if not isinstance(given, list):
+            raise InvalidInput(f"stages = {given!r} was given; it must be a list")
+        stages = []
+        for stage in given:
+            if not isinstance(stage, Mapping) or "round" not in stage:
+                raise InvalidInput(f"the stage {stage!r} was given; it must have the key round")
+            chances = {name: value for name, value in stage.items() if name != "round"}
+            stages.append((stage["round"], read(chances)))
+        return cls(stages, data.get("shape", "linear"))
+
     def _place(self, at: Ints) -> tuple[Ints, Floats]:
         """Return where some rounds stand, as `path` does for all."""
         rounds = len(at)
@@ -111,5 +151,5 @@ class Drift:
         return stage, np.where(after > stage, weight, 0.0)
 
 
-def _is_stage(one: object) -> bool:
-    return isinstance(one, list | tuple) and len(one) == 2 and isinstance(one[1], Problem | Chain)
+def _is_stage(pair: object) -> bool:
+    return isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[1], SteadyWorld)

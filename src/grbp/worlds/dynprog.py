@@ -15,6 +15,7 @@ The policy that remains satisfies Bellman's equation, hence is optimal.
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from grbp.numerics.arrays import Floats, Ints
 from grbp.worlds.chain import Chain, Move, as_chain, policy_law, policy_matrix
 from grbp.worlds.dynprog_many import Solutions, best_stops, evaluate_stops, solve_many
 from grbp.worlds.optimal_stops import TIE, StateLaw, optimal_stops
-from grbp.worlds.problem import Problem
+from grbp.worlds.world import World
 
 __all__ = ["Chain", "Evaluation", "Move", "Solution", "Solutions"]
 __all__ += ["evaluate", "solve", "solve_many"]
@@ -69,7 +70,7 @@ class Solution(NamedTuple):
 
 
 @checked
-def evaluate(chain: Problem | Chain, action: ArrayLike, which: ArrayLike = 0) -> Evaluation:
+def evaluate(chain: World, action: ArrayLike, which: ArrayLike = 0) -> Evaluation:
     """Compute the value and the length of a round under any deterministic policy.
 
     Parameters
@@ -116,7 +117,7 @@ def evaluate(chain: Problem | Chain, action: ArrayLike, which: ArrayLike = 0) ->
 
 
 @checked
-def solve(chain: Problem | Chain) -> Solution:
+def solve(chain: World) -> Solution:
     """Compute the optimal value of every state and the action that attains it.
 
     Parameters
@@ -166,6 +167,19 @@ def solve(chain: Problem | Chain) -> Solution:
             count = int(stops.sum())
             return Solution(value, action, which, count if stops[:count].all() else None)
         move = improved
+
+
+def best_value(chain: World) -> float:
+    """Compute the best chance of reaching the goal, averaged over first states."""
+    chain = as_chain(chain)
+    return chain.start_mean(solve(chain).value)
+
+
+def threshold_values(chain: World, most: int | None = None) -> list[float]:
+    """Compute the same of each threshold policy: of all, or of the lowest ones up to some."""
+    chain = as_chain(chain)
+    policies = ((chain.states <= threshold).astype(np.int64) for threshold in range(chain.goal))
+    return [chain.start_mean(evaluate(chain, one).value) for one in islice(policies, most)]
 
 
 def _climbs(laws: Sequence[StateLaw]) -> Iterator[tuple[float, float, float]]:

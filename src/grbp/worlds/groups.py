@@ -1,21 +1,17 @@
 """Cases of several groups, each with a truth of its own."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from grbp.errors import InvalidInput
-from grbp.worlds.chain import Chain
-from grbp.worlds.drift import Drift
-from grbp.worlds.problem import Problem
-from grbp.worlds.validation import SUM_TOLERANCE, check_probability
-
-Ungrouped = Problem | Chain | Drift
-"""What the cases of one group can be."""
+from grbp.worlds.validation import SUM_TOLERANCE, check_keys, check_probability
+from grbp.worlds.world import UngroupedWorld, World
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class Groups(World):
     """Cases that come from several groups, such as wards or machines.
 
     The group of a case is known when it begins. A learner keeps counters for each group, so that
@@ -41,7 +37,7 @@ class Groups:
     4
     """
 
-    truths: Mapping[str, Ungrouped]
+    truths: Mapping[str, UngroupedWorld]
     shares: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
@@ -50,13 +46,13 @@ class Groups:
             not isinstance(truths, Mapping)
             or not truths
             or not all(isinstance(name, str) and name for name in truths)
-            or not all(isinstance(one, Problem | Chain | Drift) for one in truths.values())
+            or not all(isinstance(truth, UngroupedWorld) for truth in truths.values())
         ):
             raise InvalidInput(
                 f"truths = {truths!r} was given; it must be a dict from the names of groups to a"
                 " Problem, Chain or Drift"
             )
-        if len({one.goal for one in truths.values()}) > 1:
+        if len({truth.goal for truth in truths.values()}) > 1:
             raise InvalidInput("groups were given whose goals differ; they must have one goal")
         shares: object = self.shares
         if shares is None:
@@ -71,9 +67,35 @@ class Groups:
         if abs(total - 1.0) > SUM_TOLERANCE:
             raise InvalidInput(f"the shares sum to {total:.12g}; they must sum to 1")
         object.__setattr__(self, "truths", dict(truths))
-        object.__setattr__(self, "shares", {name: one / total for name, one in known.items()})
+        object.__setattr__(self, "shares", {name: share / total for name, share in known.items()})
 
     @property
     def goal(self) -> int:
         """The goal of all groups."""
         return next(iter(self.truths.values())).goal
+
+    @property
+    def parts(self) -> Mapping[str, UngroupedWorld]:
+        """The truth of each group, by its name."""
+        return self.truths
+
+    groups = parts
+
+    @property
+    def group_shares(self) -> Collection[float]:
+        """The probability that a case is of each group."""
+        return (self.shares or {}).values()
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as plain data; see `World.to_plain`."""
+        groups = {name: truth.to_plain() for name, truth in self.truths.items()}
+        return {"groups": groups, "shares": dict(self.shares or {})}
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any], read: Callable[[Any], Any]) -> "Groups":
+        """Return the groups that plain data describe, or refuse them; see `World.from_plain`."""
+        check_keys("groups", data, ("groups",), ("shares",))
+        given = data["groups"]
+        if not isinstance(given, Mapping):
+            raise InvalidInput(f"groups = {given!r} was given; it must be a table")
+        return cls({name: read(truth) for name, truth in given.items()}, data.get("shares"))

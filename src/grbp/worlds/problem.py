@@ -1,19 +1,25 @@
 """Say once what is given: the goal, the two success probabilities, and where a round starts."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from grbp._display import Displayable, Rows
 from grbp.errors import refuse_unknown_names
-from grbp.worlds.start import StartLike, StartsSomewhere, check_start
+from grbp.worlds.chain import KEYS, Chain, Move
+from grbp.worlds.round_chances import Chances
+from grbp.worlds.start import StartLike, check_start, read_start
 from grbp.worlds.validation import check_goal, check_probability
+from grbp.worlds.world import SteadyWorld
 
 _MOST_SHOWN = 8
 """First states that a problem names when it is printed; "uniform" is short as well."""
 
 
 @dataclass(frozen=True, repr=False)
-class Problem(StartsSomewhere, Displayable):
+class Problem(SteadyWorld, Displayable):
     """A goal, two success probabilities and the distribution of the first state.
 
     Parameters
@@ -58,6 +64,8 @@ class Problem(StartsSomewhere, Displayable):
     p_f: float
     start: StartLike = "uniform"
 
+    leads_to_neighbours = True
+
     if not TYPE_CHECKING:  # Type checkers know the names.
 
         def __new__(cls, *_: object, **named: object) -> Self:
@@ -76,6 +84,34 @@ class Problem(StartsSomewhere, Displayable):
         if len(self.canonical_start) > _MOST_SHOWN:
             start = f"<{len(self.canonical_start):,} states>"
         return f"Problem(goal={self.goal}, p_c={self.p_c}, p_f={self.p_f}, start={start})"
+
+    @property
+    def paper(self) -> "Problem":
+        """The problem itself."""
+        return self
+
+    @property
+    def chain(self) -> Chain:
+        """The chain with one move and one finishing action."""
+        return Chain(self.goal, Move(self.p_c, 1.0 - self.p_c), self.p_f, self.start)
+
+    def _chances(self, far: bool) -> Chances:
+        if far:
+            return self.chain._chances(far)
+        up, p_f = (np.broadcast_to(chance, self.goal - 1) for chance in (self.p_c, self.p_f))
+        return Chances(up, p_f, None)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as plain data; see `World.to_plain`."""
+        return self.__getstate__()
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any], read: Callable[[Any], Any]) -> "Problem | Chain":
+        """Return the problem that plain data describe, or the chain if they say more."""
+        numbers = all(isinstance(data.get(name), int | float) for name in ("p_c", "p_f"))
+        if not (numbers and {"goal"} <= {*data} <= {*KEYS}):
+            return Chain.from_plain(data, read)
+        return cls(**{**data, "start": read_start(data.get("start", "uniform"))})
 
     def _table(self) -> Rows:
         from grbp.theory import values  # noqa: PLC0415 (exact answers are of a floor above)

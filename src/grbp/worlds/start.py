@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Literal, SupportsIndex, TypeAlias, cast
+from contextlib import suppress
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.arrays import Floats
 from grbp.worlds.validation import SUM_TOLERANCE, check_probability, check_whole
 
 Start: TypeAlias = Literal["uniform"] | tuple[tuple[int, float], ...]
@@ -18,63 +18,23 @@ StartLike: TypeAlias = str | SupportsIndex | Mapping[int, float] | Sequence[floa
 """Any form in which `Problem` accepts a start distribution."""
 
 
-class StartsSomewhere:
-    """What has a goal, and a distribution of the first state."""
+def read_start(start: Any) -> Any:
+    """Return a start as `Problem` takes it; in a file, states are texts and pairs are lists."""
+    if isinstance(start, str) and "=" in start:
+        start = dict(part.split("=", 1) for part in start.split(",") if "=" in part)
+    if isinstance(start, Mapping):
+        return {_read_number(state, int): _read_number(q, float) for state, q in start.items()}
+    if isinstance(start, list | tuple):
+        return [tuple(q) if isinstance(q, list) else q for q in start]
+    return _read_number(start, int)
 
-    goal: int
-    start: StartLike
 
-    @property
-    def states(self) -> Ints:
-        """The states in which an action is taken: 1, 2, ..., goal - 1."""
-        return np.arange(1, self.goal, dtype=np.int64)
-
-    @cached_property
-    def start_probabilities(self) -> Floats:
-        """The probability q(s) that a round starts in s, for every state; read-only."""
-        count, start = self.goal - 1, self.canonical_start
-        q = np.full(count, 1.0 / count if start == "uniform" else 0.0)
-        if not isinstance(start, str):
-            for state, probability in start:
-                q[state - 1] = probability
-        q.flags.writeable = False
-        return q
-
-    @cached_property
-    def start_table(self) -> tuple[Ints, Floats]:
-        """The states in which a round can start, and their cumulative probabilities."""
-        possible = self.start_probabilities > 0.0
-        return self.states[possible], np.cumsum(self.start_probabilities[possible])
-
-    @property
-    def canonical_start(self) -> Start:
-        """The start distribution in its one kept form, in whatever form it was given."""
-        return cast("Start", self.start)
-
-    def start_mean(self, per_state: Floats) -> float:
-        """Compute the mean of a quantity over the distribution of the first state.
-
-        Parameters
-        ----------
-        per_state : ndarray, shape (goal - 1,)
-            The quantity for every first state, for state 1 first.
-
-        Returns
-        -------
-        float
-            The sum of q(s) times the quantity in s.
-
-        Examples
-        --------
-        >>> import grbp
-        >>> problem = grbp.Problem(goal=4, p_c=0.45, p_f=0.3, start={1: 0.25, 3: 0.75})
-        >>> problem.start_mean(problem.states)
-        2.5
-        """
-        if self.start == "uniform":
-            return float(np.mean(per_state))
-        possible = self.start_table[0] - 1
-        return math.fsum(self.start_probabilities[possible] * per_state[possible])
+def _read_number(value: object, kind: type) -> object:
+    """Return the number that a text stands for; else the value as it is."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return kind(value)
+    return value
 
 
 def check_start(start: object, goal: int) -> Start:

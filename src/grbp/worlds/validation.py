@@ -6,12 +6,13 @@ Each check returns the value in its one type, or refuses it in one clear sentenc
 import math
 import operator
 import secrets
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from grbp.errors import InvalidInput
+from grbp.errors import InvalidInput, did_you_mean
 from grbp.numerics.arrays import Floats
 
 if TYPE_CHECKING:  # NumPy's generators take a while to load.
@@ -92,6 +93,20 @@ def check_count(name: str, value: object, least: int, most: int) -> int:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     return check_whole(name, value, least, most)
+
+
+def check_keys(
+    what: str, data: Mapping[Any, object], needed: Sequence[str], others: Sequence[str] = ()
+) -> None:
+    """Refuse keys of plain data that mean nothing, and data that lack one they need."""
+    known = (*needed, *others)
+    for key in data:
+        if key not in known:
+            meant = did_you_mean(str(key), known) or f"there is {', '.join(known)}"
+            raise InvalidInput(f"the key {key!r} was given for {what}; {meant}")
+    for key in needed:
+        if key not in data:
+            raise InvalidInput(f"the key {key!r} is missing for {what}; write one")
 
 
 def as_seed(seed: object) -> int:

@@ -1,4 +1,4 @@
-"""The engine of chains: on a problem's chain it is the walk; its solver is that of `dynprog`."""
+"""The engine of any world: on a problem's chain it is the walk; its solver is that of `dynprog`."""
 
 import numpy as np
 import pytest
