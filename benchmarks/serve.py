@@ -242,9 +242,22 @@ def busy(effort: Effort) -> list[Columns]:
 
 def make_token(store: Path) -> str:
     """A token for a store that is there."""
-    words = ["token", "make", "--label", "benchmark", "--role", "admin", "--store", str(store)]
+    words = [
+        "serve",
+        "token",
+        "make",
+        "--label",
+        "benchmark",
+        "--role",
+        "admin",
+        "--store",
+        str(store),
+    ]
     done = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "grbp", *words], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "grbp", *words, "--store", str(store)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout.strip()
 

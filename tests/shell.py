@@ -1,5 +1,7 @@
 """What tests of `grbp simulate` ask for, and what it must answer."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -16,6 +18,15 @@ TWO = ["--learner", "getbe-sm", "--learner", "getbe-ucb"]
 
 def expected(**options: Any) -> grbp.Simulation:
     return grbp.simulate(Problem(4, 0.45, 0.3), ["getbe-sm", "getbe-ucb"], 300, 40, 7, **options)
+
+
+def instead(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[..., Any]) -> None:
+    """Let something else be done in place of a public function that has options on the shell."""
+
+    def done(*args: Any, **given: Any) -> Any:
+        return do(*args, **given)
+
+    monkeypatch.setattr(grbp, name, wraps(getattr(grbp, name))(done))
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

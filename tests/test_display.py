@@ -33,7 +33,7 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     nasty = replace(known, name=NASTY)
     league = grbp.league_spec((nasty, "no-explore"), goals=(3, 4), step=0.25, **sizes)
     session = grbp.Session(4, nasty)
-    session.open(2)
+    session.open_case(2)
     return {
         "problem": FIGURE_3,
         "session": session,

@@ -47,7 +47,7 @@ def test_a_session_needs_neither_the_engine_nor_numba() -> None:
     code = (
         "import grbp\n"
         "session = grbp.Session(4, 'doorstep-optimal', seed=1)\n"
-        "session.open(2)\n"
+        "session.open_case(2)\n"
         "session.tell(1 if session.ask() == grbp.Action.CONTINUE else 0)\n"
     )
     loaded = loaded_by(code)

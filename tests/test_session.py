@@ -51,7 +51,7 @@ def by_gymnasium(problem: Problem, learner: AnyLearner, seed: int) -> list[int]:
     for rho in range(1, ROUNDS + 1):
         env.unwrapped.np_random = Draws(fold_in(world, rho))
         state, _ = env.reset()
-        choices.append(session.open(int(state)))
+        choices.append(session.open_case(int(state)))
         over = False
         while not over:
             state, _, over, _, _ = env.step(int(session.ask()))
@@ -66,7 +66,7 @@ def by_session_alone(problem: Problem, learner: AnyLearner, seed: int) -> list[i
     for rho in range(1, ROUNDS + 1):
         draws = Draws(fold_in(world, rho))
         state = first_state(*problem.start_table, draws.random())
-        choices.append(session.open(state))
+        choices.append(session.open_case(state))
         while session.state is not None:
             state = grbp.next_state(
                 state, session.ask(), problem.goal, problem.p_c, problem.p_f, draws.random()
@@ -92,14 +92,14 @@ def test_all_three_decide_the_same_bit_for_bit(name: str, problem: Problem) -> N
 
 def test_counters_change_only_when_a_case_is_over() -> None:
     session = Session(4, "no-explore", seed=1)
-    before = session.memory
-    session.open(3)
+    before = session.counters
+    session.open_case(3)
     session.tell(2)
-    assert session.memory == before
+    assert session.counters == before
     assert session.ask() == session.ask()
     session.tell(3)
     session.tell(4)
-    after: Counters = session.memory
+    after: Counters = session.counters
     assert (after.c - before.c, after.c_up - before.c_up) == (3.0, 2.0)
     assert after.rho == session.rho == 2
     assert session.state is None
@@ -107,11 +107,11 @@ def test_counters_change_only_when_a_case_is_over() -> None:
 
 def test_finishing_counts_as_finishing() -> None:
     session = Session(4, "threshold-3", seed=1)
-    before: Counters = session.memory
-    session.open(2)
+    before: Counters = session.counters
+    session.open_case(2)
     assert session.ask() == grbp.Action.FINISH
     session.tell(4)
-    after: Counters = session.memory
+    after: Counters = session.counters
     assert (after.f - before.f, after.f_goal - before.f_goal, after.c - before.c) == (1, 1, 0)
 
 
@@ -123,10 +123,10 @@ def test_refusals_change_nothing() -> None:
         with pytest.raises(grbp.InvalidInput, match="no case is open; open one first"):
             call()
     with pytest.raises(grbp.InvalidInput, match="state = 4 was given"):
-        session.open(4)
-    session.open(2)
+        session.open_case(4)
+    session.open_case(2)
     with pytest.raises(grbp.InvalidInput, match="still open"):
-        session.open(1)
+        session.open_case(1)
     for state in (4, 2):
         with pytest.raises(grbp.InvalidInput, match=rf"state {state} was told after CONTINUE in"):
             session.tell(state)
@@ -144,9 +144,9 @@ def test_a_session_has_defaults_and_says_where_it_stands() -> None:
         "<Session(goal=4, learner='doorstep-optimal', seed=0): 0 cases over, no case open>"
     )
     assert (session.learner, session.seed) == (grbp.DEFAULT_LEARNER, 0)
-    session.open(3)
+    session.open_case(3)
     session.tell(4) if session.ask() == grbp.Action.CONTINUE else session.tell(0)
-    session.open(2)
+    session.open_case(2)
     assert repr(session).endswith(
         f"1 cases over, one open in state 2, threshold {session.threshold}>"
     )
@@ -158,66 +158,66 @@ def test_a_session_has_defaults_and_says_where_it_stands() -> None:
 
 def test_an_overruled_finish_counts_what_was_seen_and_no_threshold() -> None:
     session = Session(4, "threshold-1", seed=1)
-    before: Counters = session.memory
-    session.open(1)
+    before: Counters = session.counters
+    session.open_case(1)
     assert session.ask() == grbp.Action.FINISH
     session.tell(2, took="continue")  # the case goes on
     assert session.state == 2
     session.tell(3)
     session.tell(0, took=grbp.Action.FINISH)
-    after: Counters = session.memory
+    after: Counters = session.counters
     assert (after.f - before.f, after.f_goal - before.f_goal) == (1, 0)
     assert (after.c - before.c, after.c_up - before.c_up) == (2, 2)
     assert (after.plays_1, after.wins_1, after.plays_0) == (0, 0, 0)
     assert session.rho == after.rho == 2
-    session.open(1)  # the next case is one like others
+    session.open_case(1)  # the next case is one like others
     session.tell(4)
-    assert (session.memory.plays_1, session.memory.wins_1) == (1, 1)
+    assert (session.counters.plays_1, session.counters.wins_1) == (1, 1)
 
 
 def test_saying_what_was_asked_for_changes_nothing() -> None:
     one, other = Session(4, "getbe-ps", seed=3), Session(4, "getbe-ps", seed=3)
     for state in (1, 3, 2, 1):
-        one.open(state)
-        other.open(state)
+        one.open_case(state)
+        other.open_case(state)
         while one.state is not None:
             action = one.ask()
             to = 4 if action == grbp.Action.FINISH else one.state + 1
             one.tell(to)
             other.tell(to, took=action.name)
-    assert one.memory == other.memory
+    assert one.counters == other.counters
 
 
 def test_the_learner_of_policies_learns_nothing_from_what_it_did_not_choose() -> None:
     session = Session(3, "ucb1-policies", seed=0)
-    session.open(1)
+    session.open_case(1)
     other = grbp.Action.CONTINUE if session.ask() == grbp.Action.FINISH else grbp.Action.FINISH
     session.tell(0, took=other)
-    assert session.memory.plays.sum() == 0
+    assert session.counters.plays.sum() == 0
     assert session.rho == 2
 
 
 def test_an_abandoned_case_is_no_round() -> None:
     session = Session(4, "getbe-ps", seed=2)
-    before: Counters = session.memory
-    session.open(2)
+    before: Counters = session.counters
+    session.open_case(2)
     steps = 0
     while session.ask() == grbp.Action.CONTINUE and steps < 3:
         session.tell(3 if session.state == 2 else 2)
         steps += 1
-    session.abandon()
-    after: Counters = session.memory
+    session.withdraw_case()
+    after: Counters = session.counters
     assert steps == 3
     assert after == before._replace(c=before.c + 3, c_up=before.c_up + 2)
     assert (session.rho, session.state) == (1, None)
     with pytest.raises(grbp.InvalidInput, match="no case is open"):
-        session.abandon()
+        session.withdraw_case()
 
 
 @pytest.mark.parametrize("took", ["stop", 1, True, None.__class__])
 def test_another_action_is_refused(took: Any) -> None:
     session = Session(4, "threshold-0")
-    session.open(2)
+    session.open_case(2)
     with pytest.raises(grbp.InvalidInput, match="it must be 'continue' or 'finish'"):
         session.tell(3, took=took)
     with pytest.raises(grbp.InvalidInput, match="after FINISH in state 2; it must be 0 or 4"):
@@ -233,7 +233,7 @@ def some_cases(session: Session, draws: Draws, count: int) -> list[int]:
     chosen = []
     for _ in range(count):
         if session.state is None:
-            chosen.append(session.open(1 + int(3 * draws.random())))
+            chosen.append(session.open_case(1 + int(3 * draws.random())))
         state = session.state
         assert state is not None
         session.tell(grbp.next_state(state, session.ask(), 4, 0.45, 0.3, draws.random()))
@@ -329,12 +329,12 @@ def test_what_is_no_session_is_refused(text: str, tmp_path: Path) -> None:
 def test_a_session_goes_on_from_counters() -> None:
     counters = grbp.Counters(101, 40.0, 30.0, 300.0, 90.0, 0.0, 0.0, 0.0, 0.0)
     session = grbp.Session(goal=4, learner="getbe-sm", counters=counters)
-    assert session.memory == counters
+    assert session.counters == counters
     assert session.rho == 101
-    assert session.open(state=1) == 1
+    assert session.open_case(state=1) == 1
     session.tell(0)
-    assert session.memory.f == 41.0
-    assert grbp.Session.from_json(session.to_json()).memory == session.memory
+    assert session.counters.f == 41.0
+    assert grbp.Session.from_json(session.to_json()).counters == session.counters
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def lost_by_session(chain: grbp.Chain, session: Session, rounds: int, seed: int)
     for rho in range(1, rounds + 1):
         env.unwrapped.np_random = Draws(fold_in(world, rho))
         state, _ = env.reset()
-        policy = session._learner.policy(chain.goal, session.open(int(state)))
+        policy = session._learner.policy(chain.goal, session.open_case(int(state)))
         actions = finish_mask(chain.goal, policy).astype(int)
         total += chain.start_mean(best - grbp.dynprog.evaluate(chain, actions).value)
         lost.append(total)
@@ -400,18 +400,18 @@ def test_on_a_chain_a_session_decides_as_the_engine(name: str, chain: grbp.Chain
 
 def test_a_session_by_state_counts_what_was_done() -> None:
     session = Session(HOPS, "psrl", seed=1)
-    session.open(2)
+    session.open_case(2)
     for state in (2, 1, 3):
         session.tell(state, took="continue")
-    assert session.memory.rho == 1
+    assert session.counters.rho == 1
     session.tell(4, took="finish")
-    n = session.memory
+    n = session.counters
     assert (n.rho, n.down.tolist(), n.won.tolist()) == (2, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
     assert n.jumps.sum() == n.jumps[0, 3] == 1.0
-    session.open(2)
+    session.open_case(2)
     session.tell(3, took="continue")
-    session.abandon()
-    assert (session.rho, session.memory.up.tolist()) == (2, [0.0, 1.0, 0.0])
+    session.withdraw_case()
+    assert (session.rho, session.counters.up.tolist()) == (2, [0.0, 1.0, 0.0])
     assert session.to_frame().shape == (3, 5)
     assert "psrl" in repr(session)
 
@@ -423,10 +423,10 @@ def test_a_session_by_state_counts_what_was_done() -> None:
 def test_a_chain_says_where_an_action_can_lead(state: int, took: str, words: str) -> None:
     chain = grbp.Chain(4, grbp.Move(0.5, 0.0, windfall=0.25, catastrophe=0.25), 0.3)
     session = Session(chain, "psrl")
-    session.open(2)
+    session.open_case(2)
     with pytest.raises(grbp.InvalidInput, match=words):
         session.tell(state, took)
-    assert (session.state, session.memory.rho) == (2, 1)
+    assert (session.state, session.counters.rho) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -460,7 +460,7 @@ def always_finish(goal: int, _: Any, _n: Any, _key: int) -> int:
 def test_a_learner_by_state_of_ones_own_is_kept_by_its_digest() -> None:
     own = grbp.StateLearner("own", always_finish)
     session = Session(4, own)
-    session.open(2)
+    session.open_case(2)
     again = Session.from_json(session.to_json(), own)
     assert again.ask() == session.ask() == grbp.Action.FINISH
     with pytest.raises(grbp.InvalidInput, match="give the learner as well"):
@@ -468,3 +468,20 @@ def test_a_learner_by_state_of_ones_own_is_kept_by_its_digest() -> None:
     other = grbp.StateLearner("own", lambda _goal, _constants, _n, _key: 0)
     with pytest.raises(grbp.InvalidInput, match="its source has changed since"):
         Session.from_json(session.to_json(), other)
+
+
+@pytest.mark.parametrize(
+    ("former", "now"), [("open", "open_case"), ("abandon", "withdraw_case"), ("memory", "counters")]
+)
+def test_former_names_answer_with_those_that_a_study_has(former: str, now: str) -> None:
+    with pytest.raises(AttributeError, match=f"'{former}' is now: {now}"):
+        getattr(Session(4), former)
+    assert hasattr(Session, now)
+    assert hasattr(grbp.Study, now) or now == "counters"
+    with pytest.raises(AttributeError, match="'opened' is no attribute of a Session"):
+        getattr(Session(4), "opened")  # noqa: B009
+
+
+def test_a_session_and_a_study_share_their_verbs() -> None:
+    verbs = {name for name in vars(Session) if not name.startswith("_")}
+    assert verbs & {*dir(grbp.Study)} == {"open_case", "ask", "tell", "withdraw_case"}

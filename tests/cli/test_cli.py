@@ -19,7 +19,7 @@ from grbp import Problem
 from grbp.cli import main
 from grbp.cli.options import parse_whole
 
-COMMANDS = ["solve", "bounds", "export", "figure", "learners", "simulate", "league", "reproduce"]
+COMMANDS = ["solve", "export", "learners", "simulate", "sweep", "reproduce"]
 ASKED = ["--goal", "4", "--p-c", "0.45", "--p-f", "0.3"]
 
 
@@ -65,14 +65,14 @@ def test_start_distributions(capsys: pytest.CaptureFixture[str], text: str, star
 
 
 def test_bounds_say_what_the_library_says(capsys: pytest.CaptureFixture[str]) -> None:
-    said = answer(capsys, "bounds", *ASKED, "--gamma", "15", "--rounds", "5000")
+    said = answer(capsys, "solve", "--bounds", *ASKED, "--gamma", "15", "--rounds", "5000")
     assert said["applies"] is False
     assert said["gamma_required"] == pytest.approx(1818.73, abs=0.005)
     assert [said[key] for key in ("rho_pp", "rho_prime", "w", "regret_bound")] == [None] * 4
     assert said["ucb1_bound"] == grbp.ucb1_bound(Problem(4, 0.45, 0.3), 5000)
     assert {"p_c1", "p_f1", "margin", "rho_c", "rho_f"} <= set(said)
-    assert said == answer(capsys, "bounds", *ASKED)  # the paper's gamma and rounds
-    said = answer(capsys, "bounds", *ASKED, "--gamma", "2000", "--rounds", "5000")
+    assert said == answer(capsys, "solve", "--bounds", *ASKED)  # the paper's gamma and rounds
+    said = answer(capsys, "solve", "--bounds", *ASKED, "--gamma", "2000", "--rounds", "5000")
     bound = grbp.getbe_bound(Problem(4, 0.45, 0.3), 2000, 5000)
     assert said["applies"] is True
     assert said["regret_bound"] == bound.regret_bound
@@ -82,8 +82,8 @@ def test_bounds_say_what_the_library_says(capsys: pytest.CaptureFixture[str]) ->
 
 def test_bounds_of_many_policies_are_null_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--goal", "99", "--p-c", ".4", "--p-f", ".3", "--gamma", "9", "--rounds", "9"]
-    assert answer(capsys, "bounds", *asked)["ucb1_bound"] is None
-    assert main(["bounds", *asked]) == 0
+    assert answer(capsys, "solve", "--bounds", *asked)["ucb1_bound"] is None
+    assert main(["solve", "--bounds", *asked]) == 0
     assert "2^98 deterministic policies" in capsys.readouterr().out
 
 
@@ -94,7 +94,7 @@ def test_certainties_are_answered(capsys: pytest.CaptureFixture[str], p_c: str, 
     said = answer(capsys, "solve", *asked)
     assert said["boundary"] == float(p_c)
     assert said["optimal_threshold"] == int(float(p_f) >= float(p_c))
-    said = answer(capsys, "bounds", *asked, "--gamma", "15", "--rounds", "10")
+    said = answer(capsys, "solve", "--bounds", *asked, "--gamma", "15", "--rounds", "10")
     assert said["applies"] is False
     assert main(["solve", *asked]) == 0
 
@@ -106,12 +106,12 @@ def test_certainties_are_answered(capsys: pytest.CaptureFixture[str], p_c: str, 
         ["solve", *ASKED],
         ["solve", "--goal", "1000000", "--p-c", "1e-12", "--p-f", "0.123456789"],
         ["solve", *ASKED, "--start", "1=.25,2=.25,3=.5"],
-        ["bounds", *ASKED, "--gamma", "123456.789", "--rounds", "1000000000000"],
-        ["bounds", *ASKED, "--gamma", "2.3", "--rounds", "9"],
-        ["bounds", *ASKED, "--gamma", "1e15", "--rounds", "9"],
-        ["bounds", "--goal", "4", "--p-c", ".5", "--p-f", ".25", "--gamma", "1", "--rounds", "9"],
+        ["solve", "--bounds", *ASKED, "--gamma", "123456.789", "--rounds", "1000000000000"],
+        ["solve", "--bounds", *ASKED, "--gamma", "2.3", "--rounds", "9"],
+        ["solve", "--bounds", *ASKED, "--gamma", "1e15", "--rounds", "9"],
+        ["solve", "--bounds", "--goal", "4", "--p-c", ".5", "--p-f", ".25", "--gamma", "1"],
         ["solve", "--goal", "9999", *ASKED[2:], "--start", "1=.123456,2=.123456,77=.753088"],
-        ["bounds", "--goal", "1000000", *ASKED[2:], "--gamma", "1", "--rounds", "9"],
+        ["solve", "--bounds", "--goal", "1000000", *ASKED[2:], "--gamma", "1", "--rounds", "9"],
     ],
 )  # fmt: skip
 def test_a_person_reads_it_at_80_columns(
@@ -129,7 +129,7 @@ def test_a_person_sees_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "threshold 1     finish in state 1, continue above it" in out
     assert "0.180446" in out
-    main(["bounds", *ASKED, "--gamma", "15", "--rounds", "5000"])
+    main(["solve", "--bounds", *ASKED, "--gamma", "15", "--rounds", "5000"])
     out = capsys.readouterr().out
     assert "Theorem 3 (GETBE) does NOT apply" in out
     assert "gamma = 15 is not above the 1818.73 that Theorem 3 asks for." in out
@@ -154,7 +154,7 @@ MISTAKES = [
     (["solve", "--goal", "1_0", "--p-c", ".4", "--p-f", ".3"], "goal = '1_0' was given"),
     (["solve", "--goal", "\u0663", "--p-c", ".4", "--p-f", ".3"], "was given"),
     (["solve", "--goal", "4", "--p-c", "-1e-3", "--p-f", ".3"], "p_c = -0.001 was given"),
-    (["figure", "2", "--out", "/dev/null/a\nb"], "cannot be written"),
+    (["reproduce", "--only", "2", "--out", "/dev/null/a\nb"], "cannot be written"),
     (["solve", *ASKED, "--start", "7"], "the start state = 7 was given"),
     (["solve", *ASKED, "--start", "1=.5,2=.6"], "sum to 1.1; they must sum to 1"),
     (["solve", *ASKED, "--start", "1=.5,2"], "start = '1=.5,2' was given"),
@@ -162,7 +162,7 @@ MISTAKES = [
     (["solve", *ASKED, "--start", "everywhere"], "start = 'everywhere' was given"),
     (["solve", *ASKED, "--jason"], "unrecognized arguments: --jason; did you mean '--json'?"),
     (["solve", "--goal", "4", "--pc", ".4", "--pf", ".3"], "did you mean '--p-c'?"),
-    (["bounds", "--goal", "4", "--p_c=.4", "--p-f", ".3"], "did you mean '--p-c'?"),
+    (["solve", "--bounds", "--goal", "4", "--p_c=.4", "--p-f", ".3"], "did you mean '--p-c'?"),
     (["fit", "cases.csv", "--gaol", "4"], "--gaol; did you mean '--goal'? (see grbp fit"),
     (["solve", *ASKED, "--zzz"], "unrecognized arguments: --zzz (see grbp --help)"),
     (["solve", *ASKED, "-q", "-v"], "not allowed with argument -q/--quiet"),
@@ -170,15 +170,26 @@ MISTAKES = [
     (["solve", "--goal", "1e999", "--p-c", ".4", "--p-f", ".3"], "goal = '1e999' was given"),
     (["solve", "--goal", "9" * 5000, "--p-c", ".4", "--p-f", ".3"], "must be a whole number"),
     (["solve", "--goal", "4"], "required: --p-c, --p-f"),
-    (["bounds", *ASKED, "--gamma", "0", "--rounds", "5"], "gamma = 0.0 was given"),
-    (["bounds", *ASKED, "--gamma", "inf", "--rounds", "5"], "gamma = inf was given"),
-    (["bounds", *ASKED, "--gamma", "1", "--rounds", "many"], "rounds = 'many' was given"),
-    (["figure", "9"], "invalid choice: '9'"),
-    (["figure", "2", "--goal", "2,x"], "goal = 'x' was given"),
-    (["figure", "1", "--goal", "2,3"], "2 goals were given"),
-    (["figure", "4", "--goal", "5"], "Figure 4 has the paper's, which is 4"),
+    (["solve", *ASKED, "--gamma", "9"], "--gamma was given; it needs --bounds"),
+    (["reproduce", "--goal", "9"], "--goal was given; it needs --only"),
+    (["reproduce", "--only", "1", "--as-printed"], "it is for all figures, without --only"),
+    (["sweep"], "no file was given; name the TOML file of the sweep, or play a league by --league"),
+    (["sweep", "a.toml", "--pairs"], "--pairs was given; it needs --league"),
+    (["sweep", "a.toml", "--league"], "a.toml was given with --league; give one of the two"),
+    (["sweep", "--league", "--part=1/2"], "--part was given; it is for the sweep of a file"),
+    (["serve", "tokens"], "invalid choice: 'tokens'; did you mean 'token'?"),
+    (["solve", "--bounds", *ASKED, "--gamma", "0", "--rounds", "5"], "gamma = 0.0 was given"),
+    (["solve", "--bounds", *ASKED, "--gamma", "inf", "--rounds", "5"], "gamma = inf was given"),
+    (
+        ["solve", "--bounds", *ASKED, "--gamma", "1", "--rounds", "many"],
+        "rounds = 'many' was given",
+    ),
+    (["reproduce", "--only", "9"], "invalid choice: '9'"),
+    (["reproduce", "--only", "2", "--goal", "2,x"], "goal = 'x' was given"),
+    (["reproduce", "--only", "1", "--goal", "2,3"], "2 goals were given"),
+    (["reproduce", "--only", "4", "--goal", "5"], "Figure 4 has the paper's, which is 4"),
     (["export", *ASKED, "--format", "xml"], "invalid choice: 'xml'"),
-    (["dance"], "invalid choice: 'dance'; there is solve, bounds"),
+    (["dance"], "invalid choice: 'dance'; there is solve, export"),
     (["simulat", *ASKED], "invalid choice: 'simulat'; did you mean 'simulate'?"),
     (["--print-completion", "fish"], "invalid choice: 'fish'; there is bash, zsh, tcsh"),
 ]
@@ -194,6 +205,38 @@ def test_a_mistake_gets_one_sentence_and_status_2(
     assert err.startswith("grbp: ")
     assert err.count("\n") == 1
     assert sentence in err
+
+
+LEAGUE = ["--goal", "3", "--step", ".25", "--rounds", "9", "--replicas", "4", "--csv", "-"]
+TWO = ["--learner", "threshold-0", "--learner", "threshold-1"]
+FORMER = [
+    (["bounds", *ASKED], ["solve", "--bounds", *ASKED], "solve --bounds"),
+    (
+        ["figure", "1", "--goal", "5"],
+        ["reproduce", "--only", "1", "--goal", "5"],
+        "reproduce --only",
+    ),
+    (["league", *LEAGUE, *TWO], ["sweep", "--league", *LEAGUE, *TWO], "sweep --league"),
+    (["token", "list", "--json"], ["serve", "token", "list", "--json"], "serve token"),
+]
+
+
+@pytest.mark.parametrize(("former", "now", "named"), FORMER)
+def test_former_commands_are_carried_out_as_what_they_are_now(
+    former: list[str], now: list[str], named: str, capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main(["live", "init", "--study", "ward", "--goal", "4"]) == 0
+    capsys.readouterr()
+    answers = []
+    for arguments in (now, ["-q", *former], former):
+        assert main(arguments) == 0
+        answers.append(capsys.readouterr())
+    assert answers[0].out == answers[1].out == answers[2].out
+    note = f"grbp: note: {former[0]} is now: grbp {named}\n"
+    assert [note in one.err for one in answers] == [False, False, True]
+    assert f"\n    {former[0]} " not in run("--help").stdout
 
 
 @pytest.mark.parametrize(
@@ -214,7 +257,7 @@ def test_a_folder_that_cannot_be_written_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("in the way", "utf-8")
-    for arguments in (["figure", "2"], ["figure", "3"], ["reproduce"]):
+    for arguments in (["reproduce", "--only", "2"], ["reproduce", "--only", "3"], ["reproduce"]):
         assert main([*arguments, "--out", str(tmp_path / "file")]) == 2
         err = capsys.readouterr().err
         assert str(tmp_path / "file") in err
@@ -225,7 +268,7 @@ def test_a_folder_that_cannot_be_written_is_named(
 def test_figure_writes_both_files_and_names_them(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert main(["figure", "2", "--goal", "3,30", "--out", str(tmp_path)]) == 0
+    assert main(["reproduce", "--only", "2", "--goal", "3,30", "--out", str(tmp_path)]) == 0
     named = capsys.readouterr().out.splitlines()
     assert named == [str(tmp_path / "figure-2.png"), str(tmp_path / "figure-2.svg")]
     assert sorted(str(path) for path in tmp_path.iterdir()) == named
@@ -375,7 +418,7 @@ def test_an_answer_that_cannot_be_written_is_said() -> None:
 @pytest.mark.slow
 def test_a_path_outside_the_terminals_alphabet_is_named(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "grbp", "figure", "1", "--out", str(tmp_path / "\u00e9")],
+        [sys.executable, "-m", "grbp", "reproduce", "--only=1", "--out", str(tmp_path / "\u00e9")],
         capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )  # fmt: skip

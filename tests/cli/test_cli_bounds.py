@@ -1,4 +1,4 @@
-"""What `grbp bounds` says about the gamma that keeps the regret of GETBE-SM bounded."""
+"""What `grbp solve --bounds` says about the gamma that keeps the regret of GETBE-SM bounded."""
 
 import pytest
 
@@ -19,6 +19,7 @@ from grbp.cli import main
 def test_whether_gamma_is_enough_is_told(
     p_c: str, p_f: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["bounds", "--goal", "4", "--p-c", p_c, "--p-f", p_f, "--gamma", "15", "--rounds", "9"])
+    asked = ["--goal", "4", "--p-c", p_c, "--p-f", p_f, "--gamma", "15", "--rounds", "9"]
+    main(["solve", "--bounds", *asked])
     (line,) = (x for x in capsys.readouterr().out.splitlines() if "gamma_bounded" in x)
     assert line.split() == ["gamma_bounded", *said.split()]

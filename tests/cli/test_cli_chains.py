@@ -151,7 +151,8 @@ def test_what_nobody_tried_has_to_be_chosen(capsys: pytest.CaptureFixture[str], 
         (["simulate", "--chain", "goals.toml", "--drift", "p_c=.5@9"], "it must be a shape"),
         (["simulate", "--chain", "goals.toml", "--drift", "jumps:p_c=2@9"], "p_c"),
         (["simulate", "--chain", "goals.toml", "--drift", "jumps:p_c=.2@x"], "round"),
-        (["fit", "x.csv", "--goal", "4", "--unknown-p-f", ".2"], "must come with --chain"),
+        (["fit", "x.csv", "--goal", "4", "--unknown-p-f", ".2"], "it needs --chain"),
+        (["solve", "--bounds", "--chain", "goals.toml"], "has a Chain; bounds are about one p_c"),
     ],
 )
 def test_mistakes_are_refused_in_a_sentence(

@@ -38,7 +38,7 @@ def small(folder: Path) -> SweepResult:
 
 
 def said(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> str:
-    assert main(["league", *ASKED, "--out", str(folder), *arguments]) == 0
+    assert main(["sweep", "--league", *ASKED, "--out", str(folder), *arguments]) == 0
     out, err = capsys.readouterr()
     assert without_notes(err) == ""
     return out
@@ -122,7 +122,7 @@ def test_wide_numbers_and_names_stay_within_80_columns(
 
     result = made_up(spec, wide)
     monkeypatch.setattr(grbp.experiments, "run", lambda *_, **__: result)
-    assert main(["league", "--pairs", "--out", str(tmp_path)]) == 0
+    assert main(["sweep", "--league", "--pairs", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     row = next(line for line in lines if line.startswith("  ucb-polselection  "))
@@ -133,7 +133,7 @@ def test_wide_numbers_and_names_stay_within_80_columns(
 
 def test_help_is_at_most_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["league", "--help"])
+        main(["sweep", "--league", "--help"])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "(4,10,50)" in "".join(lines)
@@ -146,7 +146,7 @@ def test_an_interruption_says_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(grbp.experiments, "run", interrupt)
-    assert main(["league", *ASKED, "--out", str(tmp_path)]) == 130
+    assert main(["sweep", "--league", *ASKED, "--out", str(tmp_path)]) == 130
     out, err = capsys.readouterr()
     assert out == ""
     assert f"kept in {tmp_path / 'data'}" in err
@@ -172,7 +172,7 @@ def test_an_interruption_says_how_to_go_on(
 def test_a_mistake_gets_one_sentence(
     capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str, tmp_path: Path
 ) -> None:
-    assert main(["league", "--out", str(tmp_path), *arguments]) == 2
+    assert main(["sweep", "--league", "--out", str(tmp_path), *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("grbp: ")

@@ -16,7 +16,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from runs import without_notes
-from shell import ASKED, SIZE, TWO, expected, said
+from shell import ASKED, SIZE, TWO, expected, instead, said
 from simulations import simulation
 
 import grbp
@@ -100,7 +100,7 @@ def test_help_tells_of_engines(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     said = " ".join(" ".join(lines).split())
-    assert "--engine {auto,walk,leap,draw}" in said
+    assert "--engine {walk,leap,draw,auto}" in said
     assert "with the same law" in said
 
 
@@ -149,7 +149,7 @@ def test_all_forms_of_an_answer_at_once(capsys: pytest.CaptureFixture[str], tmp_
 def test_what_cannot_be_written_is_known_before_the_work(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(grbp, "simulate", pytest.fail)
+    instead(monkeypatch, "simulate", pytest.fail)
     (tmp_path / "file").write_text("in the way", "utf-8")
     (tmp_path / "a.svg").mkdir()
     for option, place in (
@@ -196,7 +196,7 @@ def test_quiet_and_verbose_may_stand_before_or_after_the_command(
         warnings.warn("this is slow", RuntimeWarning, stacklevel=1)
         return replace(simulation({"oracle": 0.0}), engines={"oracle": "leap"})
 
-    monkeypatch.setattr(grbp, "simulate", noted)
+    instead(monkeypatch, "simulate", noted)
     warnings.simplefilter("always")
     told = {}
     for option in ("", "-q", "--quiet", "-v", "--verbose"):

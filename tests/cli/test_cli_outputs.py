@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from shell import ASKED
+from shell import ASKED, instead
 
 import grbp
 from grbp.cli import main
@@ -35,12 +35,13 @@ WRITERS: dict[str, tuple[list[str], str]] = {
     "simulate --plot": (["simulate", *ASKED, *SIZE, "--plot", "mine"], "mine.svg"),
     "simulate --steps": (["simulate", *ASKED, *SIZE, "--steps", "mine"], "mine"),
     "league --csv": (
-        ["league", *SIZE, "--learner", "no-explore", "--out", ".", "--csv", "mine"], "mine",
+        ["sweep", "--league", *SIZE, "--learner", "no-explore", "--out", ".", "--csv", "mine"],
+        "mine",
     ),
     "sweep table": (["sweep", "spec.toml", "--out", "."], "x.csv"),
     "sweep json": (["sweep", "spec.toml", "--out", "."], "x.json"),
     "sweep --plot": (["sweep", "spec.toml", "--out", ".", "--plot", "mine"], "mine.png"),
-    "figure": (["figure", "1", "--out", "."], "figure-1.svg"),
+    "reproduce --only": (["reproduce", "--only", "1", "--out", "."], "figure-1.svg"),
     "reproduce page": (["reproduce", "--out", "."], "report.html"),
     "reproduce table": (["reproduce", "--out", "."], "figure-3.csv"),
     "reproduce picture": (["reproduce", "--out", "."], "growth-4.png"),
@@ -81,7 +82,7 @@ def test_a_file_of_another_kind_is_replaced_by_force_alone(
     said = refused(capsys, *arguments)
     assert said.startswith(f"{name} is there already, and it ")
     assert said.endswith("name another file, or replace it with --force")
-    if arguments[0] not in ("reproduce", "league"):  # they take long
+    if not {"--league", "reproduce"} & {*arguments} or "--only" in arguments:  # they take long
         assert main([*arguments, "--force"]) == 0
         # What was written may be replaced by what is written next, but for a table of cases.
         assert main(arguments) == (2 if arguments[0] == "example" else 0)
@@ -95,7 +96,7 @@ def test_a_folder_is_not_made_for_a_file(
     assert "cannot be written (there is no folder" in refused(capsys, *there)
 
 
-@pytest.mark.parametrize("command", ["sweep --plot", "figure"])
+@pytest.mark.parametrize("command", ["sweep --plot", "reproduce --only"])
 def test_the_folder_of_results_is_made_and_files_may_be_named_in_it(command: str) -> None:
     arguments, name = WRITERS[command]
     there = [f"new/{word}" if word.startswith("mine") else word for word in arguments]
@@ -131,7 +132,7 @@ def test_a_fit_is_not_replaced_by_its_plan(
 ) -> None:
     name = "fit.png" if option == "--plot" else "fit.json"
     Path(name).write_text(json.dumps(grbp.fit("cases.csv", 4).to_dict()), "utf-8")
-    monkeypatch.setattr(grbp, "plan", pytest.fail)  # which is not called
+    instead(monkeypatch, "plan", pytest.fail)
     said = refused(capsys, "plan", "--from", name, option, name, "--force")
     assert said == f"{name} is to be written, but it is also read; name another file"
 

@@ -144,8 +144,11 @@ def test_records_come_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: 
         (["--report", "/dev/null/x"], "/dev/null/x cannot be written"),
         (["--models", "one"], "models are compared on --chain or under --drift"),
         (["--chain", "c.toml"], "--chain and --goal were given"),
-        (["--drift", "linear:p_c=.65@50"], "p_c = '.4:.5' was given"),
-        (["--chain", "c.toml", "--known", ".8"], "--known was given with --chain or --drift"),
+        (["--drift", "linear:p_c=.65@50"], "p_c = [0.4, 0.5] was given"),
+        (
+            ["--chain", "c.toml", "--known", ".8"],
+            "--known was given; where models are compared, with --chain or --drift,",
+        ),
     ],
 )
 def test_a_mistake_gets_one_sentence(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shell import instead
 
 import grbp
 from grbp.cli import main
@@ -63,7 +64,7 @@ def test_parts_and_their_merge(
     said = answered(capsys, *asked, "--part", "2/2")
     out = tmp_path / "out"
     assert said.splitlines()[0] == str(out / "tour.part-2-of-2.sweep")
-    assert f"grbp sweep merge {asked[0]} --out" in said
+    assert f"sweep merge {asked[0]} --out" in said
     assert main(["sweep", "merge", *asked[:3]]) == 2
     assert "part 1 of 2 is missing" in capsys.readouterr().err
     part = json.loads(answered(capsys, *asked, "--part", "1/2", "--json"))
@@ -72,6 +73,21 @@ def test_parts_and_their_merge(
     again = json.loads(answered(capsys, "merge", asked[0], part["file"], *asked[1:3], "--json"))
     whole = json.loads(answered(capsys, *asked[:1], "--out", str(tmp_path / "2"), "--json"))
     assert merged["digest"] == again["digest"] == whole["digest"]
+
+
+def test_what_is_said_on_the_shell_holds_in_place_of_what_the_file_says(
+    asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--learner", "threshold-1", "--rounds", "40", "--replicas", "8", "--seed", "3"]
+    answer = json.loads(answered(capsys, *asked, *more, "--json"))
+    spec = grbp.SweepSpec.read(
+        tmp_path / "tour.toml", learners=["threshold-1"], rounds=40, replicas=8, seed=3
+    )
+    assert answer["digest"] == grbp.sweep(spec, tmp_path / "python", threads=1).digest
+    said = answered(capsys, *asked, *more, "--part", "1/2").splitlines()[-1]
+    assert said.split()[:4] == ["grbp", "-q", "sweep", "merge"]
+    assert " ".join(more) in said
+    assert "--part" not in said
 
 
 def test_precision_says_where_it_ended(
@@ -94,7 +110,7 @@ def test_an_interruption_says_what_is_kept_and_how_to_go_on(
         progress("tour", 40, 180)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(grbp, "sweep", interrupted)
+    instead(monkeypatch, "sweep", interrupted)
     assert main(["sweep", *asked]) == 130
     out, err = capsys.readouterr()
     assert out == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shell import ASKED, TWO, expected, said
+from shell import ASKED, TWO, expected, instead, said
 from simulations import curve as made_up, simulation
 
 import grbp
@@ -53,7 +53,7 @@ def test_a_table_of_many_rounds_and_long_names_is_readable(
 ) -> None:
     long = "doorstep-optimal:horizon=1000000000,good=1.25,bad=1,up=2,and-a-name-of-80-letters"
     finals = {"getbe-sm": 2.0 * rounds, "oracle": 0.0, long: 1.23456e-5, "getbe-ps": 1234567.0}
-    monkeypatch.setattr(grbp, "simulate", lambda *_, **__: simulation(finals, rounds=rounds))
+    instead(monkeypatch, "simulate", lambda *_, **__: simulation(finals, rounds=rounds))
     assert main(["simulate", *ASKED]) == 0
     out = capsys.readouterr().out
     lines = [line for line in out.splitlines()[5:] if line.strip() != long]
@@ -92,7 +92,7 @@ def test_checkpoints_that_are_asked_for_are_named_exactly(
 ) -> None:
     made = replace(simulation({"oracle": 0.0}, rounds=10), curves={"oracle": made_up(1.0, 10)})
     made = replace(made, checkpoints=np.array([1, 10**9, 10**9 + 1, 10**12]))
-    monkeypatch.setattr(grbp, "simulate", lambda *_, **__: made)
+    instead(monkeypatch, "simulate", lambda *_, **__: made)
     assert main(["simulate", *ASKED, "--at", "1,1e9,1000000001"]) == 0
     heads = [word for line in cells(capsys.readouterr().out.splitlines()) for word in line]
     assert {"1", "1e9", "1,000,000,001", "1e12"} <= set(heads)

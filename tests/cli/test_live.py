@@ -641,7 +641,10 @@ MISTAKES = [
     (["export", "--out", "one", "--steps", "one"], "they must name two"),
     (["export", "--out", "one", "--steps", "./one"], "they must name two"),
     (["export", "--out", STORE], "it is also read"),
-    (["replay", "log.jsonl", "--study", "ward"], "needs no --store and no --study"),
+    (
+        ["replay", "log.jsonl", "--study", "ward"],
+        "--study was given; the export log.jsonl needs none",
+    ),
     (["backup", "cases.csv/copy"], "cannot be written (Not a directory)"),
     (["import", "cases.csv", "--store", "new.sqlite"], "or the file is not an export"),
     (["status", "--store", ""], "the store '' was given"),
@@ -712,7 +715,9 @@ def test_a_verb_loads_little(said: Shell, arguments: list[str]) -> None:
     )
     loaded = loaded_by(code, *arguments)
     assert not loaded & HEAVY
-    assert not loaded & {f"grbp.{name}" for name in ("engine", "experiments", "fitting", "figures")}
+    assert not loaded & {
+        f"grbp.{name}" for name in ("engine", "experiments", "fitting.fit", "figures")
+    }
     assert others(loaded) <= {"grbp", "numpy", "apsw"}
 
 

@@ -344,8 +344,8 @@ def test_a_line_of_heads_that_was_cut_off_stays_one_line(said: Shell, refused: S
     [
         ((), "name a file, or a folder by --to"),
         (("copy.sqlite", "--to", "backups"), "name a file, or a folder by --to"),
-        (("copy.sqlite", "--keep", "2"), "they need --to"),
-        (("copy.sqlite", "--heads", "elsewhere/heads"), "they need --to"),
+        (("copy.sqlite", "--keep", "2"), "it needs --to"),
+        (("copy.sqlite", "--heads", "elsewhere/heads"), "it needs --to"),
         (("--to", "nowhere"), "there is no such folder"),
         (("--to", "live.sqlite"), "there is no such folder"),
         (("--to", "backups", "--keep", "0"), "from 1 to"),

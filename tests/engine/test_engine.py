@@ -178,7 +178,7 @@ def one_as_float(_goal: int, _: Any, _n: Any, _key: int) -> Any:
 
 def open_three_cases(session: Session) -> None:
     for _ in range(3):
-        session.open(1)
+        session.open_case(1)
         session.tell(4)
 
 

@@ -338,7 +338,7 @@ def test_only_thresholds_0_and_1_have_a_probability(fit: grbp.Fit) -> None:
 def test_a_session_goes_on_from_the_records(fit: grbp.Fit) -> None:
     session = grbp.Session(goal=4, counters=fit.counters)
     assert session.rho == 301
-    assert session.open(state=1) == 1
+    assert session.open_case(state=1) == 1
 
 
 def test_shares_of_states_are_shrunk_as_far_as_they_are_alike() -> None:

@@ -84,12 +84,12 @@ def by_session(
 ) -> Played:
     session, chosen = Session(problem.goal, name, seed, counters=start), []
     for state, key in cases(problem, seed, session.rho, count):
-        chosen.append(session.open(state))
+        chosen.append(session.open_case(state))
         slot = 0
         while session.state is not None:
             slot += 1
             session.tell(moved(problem, session.state, session.ask(), uniform(key, slot)))
-    return Played(chosen, session.memory)
+    return Played(chosen, session.counters)
 
 
 def by_engine(

@@ -109,7 +109,7 @@ def test_interrupted_it_says_how_to_go_on(
 @pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_one_measured_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["figure", "5", "--out", str(tmp_path)]) == 0
+    assert main(["reproduce", "--only", "5", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         str(tmp_path / "figure-5.png"), str(tmp_path / "figure-5.svg")
     ]  # fmt: skip

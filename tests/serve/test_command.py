@@ -1,4 +1,4 @@
-"""`grbp serve` and `grbp token` on the shell: the first line, the end, and what is refused."""
+"""`grbp serve` on the shell: the first line, the end, what is refused, and its tokens."""
 
 import getpass
 import json
@@ -203,7 +203,7 @@ def test_the_first_start_of_all_prints_a_token_and_no_other_does() -> None:
         assert Client.names(later, token=token) == []
         process.terminate()
         _, err = process.communicate()
-    assert "`grbp token make --role admin --label ...`" in err
+    assert "`grbp serve token make --role admin --label ...`" in err
 
 
 @pytest.mark.slow
@@ -257,7 +257,7 @@ def test_a_store_that_everybody_can_read_is_not_served(
 
 def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) -> None:
     def said(*arguments: str) -> str:
-        assert main(["token", *arguments]) == 0
+        assert main(["serve", "token", *arguments]) == 0
         out, err = capsys.readouterr()
         assert err == ""
         return out
@@ -284,6 +284,8 @@ def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) 
         True,
     ]
     assert "hash" not in said("list", "--json")
+    assert main(["serve", "--store", "no.sqlite", "token", "list"]) == 2
+    assert "there is no store no.sqlite" in capsys.readouterr().err
     store.close()
 
 
@@ -291,7 +293,7 @@ def test_tokens_are_made_listed_and_revoked(capsys: pytest.CaptureFixture[str]) 
     "verb", ["list", "make --label a --role viewer", "revoke 5f0c11d2", "list --store no.sqlite"]
 )
 def test_no_store_is_made_for_a_token(capsys: pytest.CaptureFixture[str], verb: str) -> None:
-    assert "there is no store" in refusal(capsys, "token", *verb.split())
+    assert "there is no store" in refusal(capsys, "serve", "token", *verb.split())
     assert not list(Path().iterdir())
 
 
@@ -309,11 +311,11 @@ def test_a_mistake_with_tokens_is_one_sentence(
     capsys: pytest.CaptureFixture[str], arguments: str, words: str
 ) -> None:
     open_store("grbp-live.sqlite", create=True).close()
-    assert words in refusal(capsys, "token", *arguments.split())
+    assert words in refusal(capsys, "serve", "token", *arguments.split())
 
 
 def test_the_client_needs_nothing_that_is_not_installed_with_the_package() -> None:
-    code = "import sys, grbp; grbp.Client; import grbp.cli.token; print(*sys.modules)"
+    code = "import sys, grbp; grbp.Client; import grbp.cli.serve; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"fastapi", "starlette", "pydantic", "uvicorn", "apsw", "numba"} & set(
         done.stdout.split()

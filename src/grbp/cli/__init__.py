@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import sys
+import textwrap
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -19,34 +20,36 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import grbp
-from grbp._format import begin
 from grbp.cli.examples import HEAD, list_examples
-from grbp.cli.options import add_verbosity, find_subcommands
+from grbp.cli.options import add_commands, add_verbosity, find_subcommands
 from grbp.cli.progress import write_line
 from grbp.errors import GrbpError, InvalidInput, InvalidRecords, did_you_mean
 
 __all__ = ["main"]
 
 _COMMANDS: Final = {
-    "solve": "values, best policy, boundary, gaps and round length",
-    "bounds": "the regret bounds of Theorems 1 and 3, if they apply",
+    "solve": "the best policy, values, boundary and gaps; or bounds",
     "export": "the problem in the language of another tool",
-    "figure": "one figure of the paper, as PNG and SVG",
     "learners": "every learner with a line on each",
     "simulate": "the regret of learners on a problem",
     "fit": "what a table of past cases says, and how sure that is",
     "example": "a synthetic table of past cases",
     "plan": "how many cases learning takes, and what it costs",
     "live": "advice on real cases as they come: open, ask, tell",
-    "serve": "the same over HTTP, for a team and its programs",
-    "token": "who may use a server: tokens made, listed, revoked",
+    "serve": "that advice over HTTP, for a team and its programs",
     "explore": "a page with sliders to teach with, as one file",
-    "sweep": "learners over many problems, on many machines",
-    "league": "every learner on many problems: who wins where",
-    "reproduce": "every figure of the paper, and the verdict",
+    "sweep": "learners over many problems: those of a file, or a league",
+    "reproduce": "every figure of the paper, and the verdict; or one",
 }
 """Each command is a module of this package, which is imported when it is asked for."""
 
+_FORMER: Final = {
+    "bounds": ("solve", "--bounds"),
+    "figure": ("reproduce", "--only"),
+    "league": ("sweep", "--league"),
+    "token": ("serve", "token"),
+}
+"""What former commands are now: they are carried out all the same, with a note."""
 
 _COMPLETION: Final = "--print-completion"
 
@@ -58,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # a path may not fit the encoding
                 stream.reconfigure(errors="backslashreplace")
-        given = sys.argv[1:] if arguments is None else arguments
+        given = _replace_former(sys.argv[1:] if arguments is None else arguments)
         if "" not in sys.path:  # A learner of the user's own lies where the user is.
             sys.path.append("")
         options = _make_parser(given).parse_args(given)
@@ -87,6 +90,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     return status
+
+
+def _replace_former(words: Sequence[str]) -> Sequence[str]:
+    """Write a former command as it is now, and any other as it was given."""
+    place = next((k for k, word in enumerate(words) if not word.startswith("-")), -1)
+    if place < 0 or words[place] not in _FORMER:
+        return words
+    former, now = words[place], _FORMER[words[place]]
+    if not {"-q", "--quiet"} & {*words}:
+        print(f"grbp: note: {former} is now: grbp {' '.join(now)}", file=sys.stderr)
+    return [*words[:place], *now, *words[place + 1 :]]
 
 
 @contextmanager
@@ -119,6 +133,10 @@ class _Format(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=20, width=80)
 
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        """Wrap a help, and leave names such as grbp-live.sqlite whole."""
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         """Wrap what is said, and leave examples in lines of their own."""
         if text.startswith(HEAD):
@@ -135,30 +153,35 @@ class _Parser(argparse.ArgumentParser):
     """A parser that answers a mistake with one sentence instead of the whole usage."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=_Format, **options)
-        self.known: list[str] = []
+        words = options["prog"].removeprefix("grbp").strip()
+        super().__init__(
+            allow_abbrev=False, formatter_class=_Format, epilog=list_examples(words), **options
+        )
         self.given: Sequence[str] = ()
         # A negative number is a value, which the model refuses, also as -1e-3.
         self._negative_number_matcher = re.compile(r"^-\.?[0-9]")
 
     def error(self, message: str) -> NoReturn:
         """Refuse what was given; whoever names no command, or no verb, is shown which there are."""
-        if message.endswith(("required: COMMAND", "required: VERB")) and not self.strange():
+        known = self.known()
+        strange = [name for name in self.given if name.startswith("--") and name not in known]
+        if message.endswith(("required: COMMAND", "required: VERB")) and not strange:
             self.print_help()
             self.exit()
         if message.startswith("the following arguments are required"):
             # One that is missing was perhaps given, and is written otherwise.
-            strange = self.strange()
-            if any(did_you_mean(name, self.known) for name in strange):
-                message = f"unrecognized arguments: {strange[0]}"
+            strange = [name for name in strange if did_you_mean(name, known)]
+        if strange and re.match("the following|argument VERB", message):
+            message = f"unrecognized arguments: {strange[0]}"
         unknown = re.match(r"unrecognized arguments: (--?[\w-]+)", message)
-        meant = did_you_mean(unknown[1], self.known) if unknown else ""
+        meant = did_you_mean(unknown[1], known) if unknown else ""
         raise InvalidInput(f"{message}{'; ' + meant if meant else ''} (see {self.prog} --help)")
 
-    def strange(self) -> list[str]:
-        """Return the options that were given and that nobody knows."""
-        names = [word.partition("=")[0] for word in self.given if word.startswith("--")]
-        return [name for name in names if name not in self.known]
+    def known(self) -> list[str]:
+        """Return the options of the command, or of the verb of it that was asked for."""
+        asked = (one for name, one in find_subcommands(self).items() if name in self.given)
+        one: Any = next(asked, None)
+        return list(self._option_string_actions) if one is None else one.known()
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a value that is no choice, and ask for what may have been meant."""
@@ -181,7 +204,7 @@ def _make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """Make a parser that knows all commands by name, and the one asked for with its options."""
     parser = _Parser(
         prog="grbp",
-        description="The gambler's ruin bandit problem: exact answers, bounds and figures.",
+        description="The gambler's ruin bandit problem: answers, learners, advice on cases.",
     )
     parser.add_argument("--version", action="version", version=f"grbp {grbp.__version__}")
     parser.add_argument(
@@ -189,35 +212,24 @@ def _make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         help="print a script that makes bash, zsh or tcsh complete commands and options",
     )  # fmt: skip
     add_verbosity(parser, default=False)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
-    everything = any(argument.startswith(_COMPLETION) for argument in arguments)
+    parser.given = [word.partition("=")[0] for word in arguments]
+    parser.set_defaults(named=parser.given)
+    add_command = add_commands(parser, "COMMAND")
+    asked = next((word for word in arguments if not word.startswith("-")), None)
     for name, line in _COMMANDS.items():
-        command = commands.add_parser(
-            name, help=line, description=f"{begin(line)}.", epilog=list_examples(name)
-        )
-        if name == asked or everything:
+        command = add_command(name, line)
+        if name == asked or _COMPLETION in parser.given:
             module = import_module(f"grbp.cli.{name}")
             module.add_options(command)
             command.set_defaults(run=module.run)
             for one in _with_subcommands(command):
                 # Given before the command they hold as well, so here is no default.
                 add_verbosity(one, default=argparse.SUPPRESS)
-            known = _list_options(command, arguments)
-            for one in (parser, *_with_subcommands(command)):
-                if isinstance(one, _Parser):
-                    one.known, one.given = known, arguments
+                one.given = parser.given
     return parser
 
 
-def _with_subcommands(command: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+def _with_subcommands(command: argparse.ArgumentParser) -> list[Any]:
     """Return the parser of a command and those of its verbs, if it has any."""
-    return [command, *find_subcommands(command).values()]
-
-
-def _list_options(command: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
-    """Return the options of a command, or of the verb that is asked for."""
-    verb = next(
-        (one for name, one in find_subcommands(command).items() if name in arguments), command
-    )
-    return list(verb._option_string_actions)
+    inside = find_subcommands(command).values()
+    return [command, *(one for verb in inside for one in _with_subcommands(verb))]

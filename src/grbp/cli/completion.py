@@ -25,6 +25,6 @@ def completion(parser: argparse.ArgumentParser, shell: str) -> str:
         for action in actions:
             if action.metavar in ("FILE", "FOLDER"):
                 action.complete = shtab.FILE if action.metavar == "FILE" else shtab.DIRECTORY
-            elif action.dest == "learner":
+            elif "--learner" in action.option_strings:
                 action.choices = list(grbp.LEARNERS)
     return str(shtab.complete(parser, shell))

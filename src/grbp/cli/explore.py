@@ -3,7 +3,8 @@
 import argparse
 
 from grbp._io import PAGE, Output, write_whole
-from grbp.cli.outputs import add_force, check_outputs, name_file
+from grbp.cli.options import add_common
+from grbp.cli.outputs import check_outputs, name_file
 from grbp.explorer.page import single_file
 
 
@@ -12,7 +13,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="FILE", default="explorer.html", help="the file to write (explorer.html)"
     )
-    add_force(parser)
+    add_common(parser, "force")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -4,12 +4,12 @@ import argparse
 import json
 
 import grbp
-from grbp.cli.options import add_problem, parse_problem
+from grbp.cli.options import PROBLEM, add_given, given, make_problem
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_problem(parser)
+    add_given(parser, make_problem, *PROBLEM)
     parser.add_argument(
         "--format", required=True, choices=["prism", "toy-text"], help="PRISM, or Gymnasium's P"
     )
@@ -17,7 +17,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the problem in that language."""
-    problem = parse_problem(options)
+    problem = make_problem(**given(options, make_problem))
     if options.format == "prism":
         print(grbp.to_prism(problem), end="")
     else:

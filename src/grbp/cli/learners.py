@@ -4,14 +4,14 @@ import argparse
 import textwrap
 
 import grbp
-from grbp.cli.options import add_json
-from grbp.cli.printing import print_json
+from grbp.cli.options import add_common
+from grbp.cli.printing import answer
 from grbp.learners.registry import EveryLearner
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_json(parser)
+    add_common(parser, "json")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -20,9 +20,16 @@ def run(options: argparse.Namespace) -> None:
     listed = [
         grbp.find_learner(name, any_problem) for name in (*grbp.LEARNERS, *grbp.STATE_LEARNERS)
     ]
-    if options.json:
-        print_json({"learners": [_as_json(learner) for learner in listed]})
-        return
+    told = {"learners": [_as_json(learner) for learner in listed]}
+    answer(options, told, lambda: _print_learners(listed))
+
+
+def _as_json(learner: EveryLearner) -> dict[str, object]:
+    named = {key: getattr(learner, key) for key in ("name", "summary", "reference")}
+    return named | {"constants": [one._asdict() for one in grbp.learner_constants(learner)]}
+
+
+def _print_learners(listed: list[EveryLearner]) -> None:
     for learner in listed:
         _print_entry(learner.name, learner.summary)
         for constant in grbp.learner_constants(learner):
@@ -33,11 +40,6 @@ def run(options: argparse.Namespace) -> None:
     _print_entry("threshold-K", "Play threshold K in every round, for a K from 0 to goal - 1")
     print("\nSet a constant after the name: getbe-sm:gamma=30, doorstep-optimal:good=2,bad=6.")
     print("Listed are the defaults; what is allowed stands in brackets.")
-
-
-def _as_json(learner: EveryLearner) -> dict[str, object]:
-    named = {key: getattr(learner, key) for key in ("name", "summary", "reference")}
-    return named | {"constants": [one._asdict() for one in grbp.learner_constants(learner)]}
 
 
 def _print_entry(name: str, text: str, further: str = "") -> None:

@@ -1,11 +1,11 @@
 """The command `live`: a study run from the shell, one verb at a time."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from inspect import Signature
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import grbp
 from grbp._io import CASES, Output, check_outputs
@@ -19,17 +19,22 @@ from grbp.cli.live_printing import (
     show_verified,
 )
 from grbp.cli.options import (
+    COMMON,
     TABLE_WORDS,
-    add_json,
-    add_store,
+    Option,
+    add_all,
+    add_commands,
+    add_common,
+    given,
     parse_number,
     parse_pairs,
     parse_table_words,
     parse_whole,
     parse_words,
+    refuse_given,
     store_of,
 )
-from grbp.cli.printing import print_json
+from grbp.cli.printing import answer
 from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Status, Verified
 from grbp.live.export import log_kind, read_log
@@ -37,13 +42,10 @@ from grbp.live.log_words import describe_events
 from grbp.live.parameters import PARAMETERS, Parameter
 from grbp.live.schema import OPEN
 from grbp.live.shadow import show
-from grbp.live.starts import DRAWN
 from grbp.live.verbs import parameters_of
 from grbp.live.verify import replay_log
 
-_Options: TypeAlias = dict[str, dict[str, Any]]
-
-_NONE: Final[_Options] = {}
+_NONE: Final[dict[str, Option]] = {}
 
 _OTHERWISE: Final = ("goal", "code")
 """What the verbs of a study need, and the shell can also be told in another way."""
@@ -55,60 +57,58 @@ class _Command(NamedTuple):
     line: str
     verb: str
     run: Callable[..., int | None]
-    options: _Options = _NONE
+    options: Mapping[str, Option] = _NONE
     opens: bool = True
     recorded: str = ""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the verbs, each with its options."""
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    add_command = add_commands(parser, "VERB")
     for name, entry in _COMMANDS.items():
-        verb = verbs.add_parser(name, help=entry.line, description=f"{entry.line}.")
-        for option, settings in (_make_options(entry.verb) | entry.options).items():
-            verb.add_argument(option, **settings)
-        add_store(verb)
+        verb = add_command(name, entry.line)
+        _add_parameters(verb, entry.verb)
+        add_all(verb, entry.options)
+        add_common(verb, "store")
         if name not in ("studies", "import", "backup"):
             there = "" if name == "init" else "; not needed if there is only one"
             verb.add_argument(
                 "--study", metavar="NAME", required=name == "init", help=f"its name{there}"
             )
-        add_json(verb)
+        add_common(verb, "json")
         verb.set_defaults(entry=entry)
 
 
-def _make_options(verb: str) -> _Options:
-    """Make options of the parameters of a verb; a case can also be named by its code."""
-    given = parameters_of(verb) if verb else {}
-    options: _Options = {}
-    for name, parameter in given.items():
-        if parameter.help and parameter.option != "study":
-            option = f"--{(parameter.option or name).replace('_', '-')}"
-            options[option] = _describe(name, parameter)
-            if name == "case" and "required" in options[option] and "code" not in given:
-                del options[option]["required"]
-                options["--code"] = {"metavar": "CODE", "help": "its code, instead of its number"}
-    return options
+def _add_parameters(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add options for the parameters of a verb; a case can also be named by its code."""
+    known = parameters_of(verb) if verb else {}
+    for name, parameter in known.items():
+        if not parameter.help or parameter.option == "study":
+            continue
+        needed = parameter.default is Signature.empty and name not in _OTHERWISE
+        by_code = needed and name == "case" and "code" not in known
+        _add_parameter(parser, name, parameter, needed=needed and not by_code)
+        if by_code:
+            parser.add_argument("--code", metavar="CODE", help="its code, instead of its number")
 
 
-def _describe(name: str, parameter: Parameter) -> dict[str, Any]:
-    """Describe a parameter as `argparse` takes it."""
+def _add_parameter(
+    parser: argparse.ArgumentParser, name: str, parameter: Parameter, *, needed: bool
+) -> None:
+    """Add an option for a parameter."""
     kind, words = parameter.schema.get("type"), parameter.schema.get("enum")
     words = words or parameter.schema.get("anyOf", [{}])[0].get("enum")
-    settings: dict[str, Any] = {"dest": name, "help": parameter.help}
-    if kind == "boolean":
-        return settings | {"action": "store_true"}
-    if kind == "object":
-        settings["action"] = "append"
+    settings: dict[str, Any] = {"required": needed}
+    if words and not parameter.metavar:
+        settings["choices"] = words
     if kind == "integer" and isinstance(parameter.default, int):
         settings["default"] = parameter.default
-    if parameter.metavar:
-        settings["metavar"] = parameter.metavar
-    elif words:
-        settings["choices"] = words
-    if parameter.default is Signature.empty and name not in _OTHERWISE:
-        settings["required"] = True
-    return settings
+    option = Option(
+        parameter.help, _READERS.get(kind or name), parameter.metavar,
+        f"--{parameter.option}" if parameter.option else "",
+        more=kind == "object", flag=kind == "boolean",
+    )  # fmt: skip
+    option.add_to(parser, name, **settings)
 
 
 def run(options: argparse.Namespace) -> int | None:
@@ -127,66 +127,55 @@ def _open_study(options: argparse.Namespace) -> grbp.Study:
 
 def _init(options: argparse.Namespace) -> None:
     """Make a study."""
-    words = parse_table_words(options)
+    words, settings = parse_table_words(options), _read_given(options)
     if options.records is None and any(words.values()):
         raise InvalidInput("words of a table were given; they need --records")
-    begun = {"--start": options.start, "--records": options.records, "--from": options.old}
-    given = [name for name, value in begun.items() if value is not None]
-    if len(given) > 1:
-        raise InvalidInput(f"{' and '.join(given)} were given; a study begins in one way")
+    begun = [name for name in ("--start", "--records", "--from") if name in options.named]
+    if len(begun) > 1:
+        raise InvalidInput(f"{' and '.join(begun)} were given; a study begins in one way")
     if options.goal is None and options.old is None and options.states is None:
         raise InvalidInput(
             "no --goal was given; it must be the state that wins a case, or name all --states"
         )
-    goal, start = parse_whole(options.goal), options.start or DRAWN
-    if goal is None and options.states is not None:
-        goal = len(parse_words(options.states)) - 1
+    if options.windows is not None:
+        days = parse_pairs("window", options.windows, "finish=30")
+        settings["windows"] = {action: parse_number(text) for action, text in days.items()}
+    if options.states is not None:
+        settings.setdefault("goal", len(options.states) - 1)
     with ExitStack() as stack:
         if options.records is not None:
-            start = grbp.fit(options.records, goal, **words)
+            settings["start"] = grbp.fit(options.records, settings["goal"], **words)
         elif options.old is not None:
-            start = stack.enter_context(grbp.Study(store_of(options), options.old))
-            goal = start.goal if goal is None else goal
-        settings = _read_given(options) | {"goal": goal, "start": start, "who": options.who}
-        study = grbp.Study.create(store_of(options), options.study, **settings)
+            old = stack.enter_context(grbp.Study(store_of(options), options.old))
+            settings |= {"start": old, "goal": settings.get("goal", old.goal)}
+        study = grbp.Study.create(store_of(options), options.study, **settings, who=options.who)
         _show(options, stack.enter_context(study).status())
 
 
 def _read_given(options: argparse.Namespace) -> dict[str, Any]:
-    """Read what was given of the parameters of a verb."""
-    given = {}
-    for name, parameter in parameters_of(options.entry.verb).items():
-        value = getattr(options, name, None)
-        if isinstance(value, str | list):
-            value = _READERS.get(parameter.schema.get("type", name), str)(value)
-        if value is not None:
-            given[name] = value
-    return given
-
-
-def _parse_windows(pairs: list[str]) -> dict[str, Any]:
-    """Read after how many days the outcomes of actions count."""
-    windows = parse_pairs("window", pairs, "finish=30")
-    return {action: parse_number(days) for action, days in windows.items()}
+    """Return what was given of the parameters of a verb."""
+    return given(options, parameters_of(options.entry.verb))
 
 
 def _ask(options: argparse.Namespace, study: grbp.Study) -> None:
     """Ask a study by a verb, and show its answer."""
-    given = _read_given(options)
+    asked = _read_given(options)
     if hasattr(options, "case"):
-        given["case"] = _find_case(options, study)
-    _show(options, getattr(study, options.entry.verb)(**given))
+        asked["case"] = _find_case(options, study)
+    _show(options, getattr(study, options.entry.verb)(**asked))
 
 
-def _show(options: argparse.Namespace, answer: Advice | Status) -> None:
+def _show(options: argparse.Namespace, found: Advice | Status) -> None:
     """Give advice, or how a study stands, to a program or to a person."""
-    answer, details = show(answer, shadow=answer.shadow), getattr(options, "details", False)
-    if options.json:
-        print_json(answer.to_dict())
-    elif isinstance(answer, Advice):
-        show_advice(answer, options.entry.recorded.format(step=answer.step), details=details)
-    else:
-        show_study(answer, details=details)
+    found, details = show(found, shadow=found.shadow), getattr(options, "details", False)
+
+    def say() -> None:
+        if isinstance(found, Advice):
+            show_advice(found, options.entry.recorded.format(step=found.step), details=details)
+        else:
+            show_study(found, details=details)
+
+    answer(options, found.to_dict, say)
 
 
 def _code(options: argparse.Namespace, study: grbp.Study) -> None:
@@ -195,10 +184,7 @@ def _code(options: argparse.Namespace, study: grbp.Study) -> None:
         raise InvalidInput("give either --code, to give the case a code, or --erase")
     case = study.set_code(**_read_given(options) | {"code": options.code})
     case = show(case, shadow=study.status().shadow)
-    if options.json:
-        print_json(case.to_dict())
-    else:
-        show_cases([case], 1, study.labels)
+    answer(options, case.to_dict, lambda: show_cases([case], 1, study.labels))
 
 
 def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
@@ -206,7 +192,7 @@ def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
     if (options.case is None) == (options.code is None):
         raise InvalidInput("give either --case, the number of the case, or --code")
     if options.code is None:
-        number: int = parse_whole(options.case)
+        number: int = options.case
         return number
     found = study.find_cases(options.code, 2)
     if not found or (found[0].status != OPEN and len(found) > 1):
@@ -218,39 +204,35 @@ def _find_case(options: argparse.Namespace, study: grbp.Study) -> int:
 def _studies(options: argparse.Namespace) -> None:
     """List the studies of the store."""
     names = grbp.Study.names(store_of(options), archived=options.all)
-    if options.json:
-        print_json({"studies": names})
-    else:
-        print("\n".join(names) if names else "There is no study yet.")
+    lines = names or ["There is no study yet."]
+    answer(options, {"studies": names}, lambda: print(*lines, sep="\n"))
 
 
 def _cases(options: argparse.Namespace, study: grbp.Study) -> None:
     """List cases."""
-    given = _read_given(options)
-    limit = given["limit"]
-    cases = study.cases(**given) if options.code is None else study.find_cases(options.code, limit)
+    asked, limit = _read_given(options), options.limit
+    cases = study.cases(**asked) if options.code is None else study.find_cases(options.code, limit)
     shadow = study.status().shadow
     shown = [show(case, shadow=shadow) for case in cases]
-    if options.json:
-        print_json({"cases": [case.to_dict() for case in shown]})
-    else:
-        show_cases(shown, limit, study.labels)
+    listed = {"cases": [case.to_dict() for case in shown]}
+    answer(options, listed, lambda: show_cases(shown, limit, study.labels))
 
 
 def _log(options: argparse.Namespace, study: grbp.Study) -> None:
     """List events; of a damaged study, in doubt nobody is advised and nothing was taken back."""
-    given, words = _read_given(options), study.labels
-    shadow, back = True, set[int]()
+    words, shadow = study.labels, True
     with suppress(Damaged):
         shadow = study.status().shadow
-    events = [show(event, shadow=shadow) for event in study.log(**given)]
-    if options.json:
-        print_json({"events": [event_to_dict(event) for event in events]})
-        return
-    with suppress(Damaged):
-        back = study.find_taken_back(events)
-    lines = describe_events(events, study.goal, words, shadow=shadow, taken_back=back)
-    show_log(lines, given["limit"], words, details=options.details)
+    events = [show(event, shadow=shadow) for event in study.log(**_read_given(options))]
+
+    def say() -> None:
+        back = set[int]()
+        with suppress(Damaged):
+            back = study.find_taken_back(events)
+        lines = describe_events(events, study.goal, words, shadow=shadow, taken_back=back)
+        show_log(lines, options.limit, words, details=options.details)
+
+    answer(options, lambda: {"events": [event_to_dict(event) for event in events]}, say)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -268,8 +250,7 @@ def _replay(options: argparse.Namespace) -> int:
     if options.file is None:
         with _open_study(options) as study:
             return _show_verified(options, study.replay())
-    if options.store is not None or options.study is not None:
-        raise InvalidInput(f"{options.file} was given; an export needs no --store and no --study")
+    refuse_given(options, ("--store", "--study"), f"the export {options.file} needs none")
     _, events = read_log(Path(options.file))
     return _show_verified(options, replay_log(events, None, decide=True)[0])
 
@@ -279,10 +260,10 @@ def _export(options: argparse.Namespace) -> None:
     written = {"log": options.out, "steps": options.steps}
     if "-" in written.values():
         raise InvalidInput("- was given; it must name a file (without one, the log is printed)")
-    if options.codes and options.steps is None:
-        raise InvalidInput("--codes was given; it needs --steps, as the log has no codes")
-    if options.json and options.out is None and options.steps is None:
-        raise InvalidInput("--json was given; it needs a file to write to, by --out or --steps")
+    if options.steps is None:
+        refuse_given(options, ["--codes"], "it needs --steps, as the log has no codes")
+        if options.out is None:
+            refuse_given(options, ["--json"], "it needs a file to write to, by --out or --steps")
     with _open_study(options) as study:
         asked = (options.out, log_kind(study.name)), (options.steps, CASES)
         outputs = [Output(Path(file), kind) for file, kind in asked if file is not None]
@@ -291,14 +272,11 @@ def _export(options: argparse.Namespace) -> None:
             study.export(options.out)
         if options.steps is not None:
             study.export_steps(options.steps, codes=options.codes)
-        if options.out is None and options.steps is None:
+        if not outputs:
             for line in study.export_lines():
                 print(line.decode(), end="")
-    if options.json:
-        print_json(written)
-    else:
-        for file in filter(None, written.values()):
-            print(file)
+            return
+    answer(options, written, lambda: print(*filter(None, written.values()), sep="\n"))
 
 
 def _import(options: argparse.Namespace) -> None:
@@ -309,50 +287,40 @@ def _import(options: argparse.Namespace) -> None:
 
 def _show_verified(options: argparse.Namespace, found: Verified) -> int:
     """Give what a check found; return its exit status."""
-    if options.json:
-        print_json(found._asdict() | {"ok": found.ok})
-    else:
-        show_verified(found)
+    answer(options, found._asdict() | {"ok": found.ok}, lambda: show_verified(found))
     return 0 if found.ok else 1
 
 
-_READERS: Final[dict[str, Callable[[Any], Any]]] = {
+_READERS: Final[dict[str, Callable[[str], Any]]] = {
     "integer": parse_whole,
     "number": parse_number,
     "array": parse_words,
-    "object": _parse_windows,
     "memory": lambda text: text if text == "averaged" else parse_number(text),
     "case_name": lambda text: parse_words(text) if "," in text else text,
 }
 """How a text is read, by the kind of the parameter, or by its name if it has several."""
 
-_WHO: Final[_Options] = {"--who": {"help": PARAMETERS["who"].help}}
-_DETAILS: Final[_Options] = {
-    "--details": {"action": "store_true", "help": "also say what statisticians want to know"}
+_WHO: Final = {"who": COMMON["who"]}
+_DETAILS: Final = {"details": Option("also say what statisticians want to know", flag=True)}
+_BY_CODE: Final = {"code": Option(PARAMETERS["find_cases.code"].help, metavar="CODE")}
+_ERASE: Final = {"erase": Option("erase the code", flag=True)}
+_EVERY: Final = {"all": Option("play every study again", flag=True)}
+_ALL: Final = {"all": Option("also those that are archived", flag=True)}
+_EXPORT: Final = {
+    "out": Option("the log as lines of JSON (standard output)", metavar="FILE"),
+    "steps": Option("the steps as CSV, as grbp fit reads them", metavar="FILE"),
+    "codes": Option(PARAMETERS["codes"].help, flag=True),
+    "force": COMMON["force"],
 }
-_BY_CODE: Final[_Options] = {"--code": _make_options("find_cases")["--code"]}
-_ERASE: Final[_Options] = {"--erase": {"action": "store_true", "help": "erase the code"}}
-_EVERY: Final[_Options] = {"--all": {"action": "store_true", "help": "play every study again"}}
-_ALL: Final[_Options] = {"--all": {"action": "store_true", "help": "also those that are archived"}}
-_EXPORT: Final[_Options] = {
-    "--out": {"metavar": "FILE", "help": "the log as lines of JSON (standard output)"},
-    "--steps": {"metavar": "FILE", "help": "the steps as CSV, as grbp fit reads them"},
-    **_make_options("export_steps"),
-    "--force": {"action": "store_true", "help": "replace files even if they are something else"},
-}
-_BEGIN: Final[_Options] = {
-    "--records": {"metavar": "CASES.csv", "help": "begin with past cases, as grbp fit reads them"},
+_BEGIN: Final = {
+    "records": Option("begin with past cases, as grbp fit reads them", metavar="CASES.csv"),
     **TABLE_WORDS,
-    "--from": {
-        "metavar": "STUDY",
-        "dest": "old",
-        "help": "begin with the cases of another study of the store",
-    },
+    "old": Option("begin with the cases of another study of the store", None, "STUDY", "--from"),
 }
-
-
-def _file_option(line: str, **settings: str) -> _Options:
-    return {"file": {"metavar": "FILE", "help": line, **settings}}
+_FILE: Final = {"file": Option("what export wrote", None, "FILE", "file")}
+_EXPORTED: Final = {
+    "file": Option("an export to play again, without any store", None, "FILE", "file", nargs="?")
+}
 
 
 _COMMANDS: Final = {
@@ -388,12 +356,12 @@ _COMMANDS: Final = {
         opens=False,
     ),
     "import": _Command(
-        "bring an exported study into the store", "", _import, _file_option("what export wrote"),
+        "bring an exported study into the store", "", _import, _FILE,
         opens=False,
     ),
     "replay": _Command(
         "make every decision again, and compare", "replay", _replay,
-        _file_option("an export to play again, without any store", nargs="?") | _EVERY,
+        _EXPORTED | _EVERY,
         opens=False,
     ),
     "backup": _Command(

@@ -8,7 +8,7 @@ from typing import Final
 
 from grbp import _io
 from grbp._io import PAGE, PICTURES, Output, table_kind, table_text, write_table, write_whole
-from grbp.cli.options import add_json
+from grbp.cli.options import add_common
 from grbp.cli.printing import print_json
 from grbp.errors import InvalidInput
 from grbp.experiments.tables import COLUMNS, Row
@@ -17,31 +17,19 @@ from grbp.figures.canvas import check_matplotlib, picture_files
 _LOG: Final = logging.getLogger("grbp")
 
 
-def add_outputs(parser: argparse.ArgumentParser, table: str, picture: str) -> None:
+def add_outputs(
+    parser: argparse.ArgumentParser, table: str = "", picture: str = "", *, page: bool = False
+) -> None:
     """Add the options for where the answer goes, each with a line on what is written."""
-    add_json(parser)
-    parser.add_argument("--csv", metavar="FILE", help=f"{table} (- is standard output)")
-    add_plot(parser, picture)
-
-
-def add_plot(parser: argparse.ArgumentParser, picture: str) -> None:
-    """Add the option for a picture."""
-    parser.add_argument("--plot", metavar="FILE", help=f"{picture}; .png, .svg or .pdf for one")
-    add_force(parser)
-
-
-def add_report(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a page."""
-    parser.add_argument("--report", metavar="FILE", help="write a page that explains itself (HTML)")
-    add_force(parser)
-
-
-def add_force(parser: argparse.ArgumentParser) -> None:
-    """Add the option to replace files, once."""
-    if "--force" not in parser._option_string_actions:
-        parser.add_argument(
-            "--force", action="store_true", help="replace files even if they are something else"
-        )
+    add_common(parser, "json")
+    if table:
+        parser.add_argument("--csv", metavar="FILE", help=f"{table} (- is standard output)")
+    if picture:
+        parser.add_argument("--plot", metavar="FILE", help=f"{picture}; .png, .svg or .pdf for one")
+    if page:
+        line = "write a page that explains itself (HTML)"
+        parser.add_argument("--report", metavar="FILE", help=line)
+    add_common(parser, "force")
 
 
 def write_report(options: argparse.Namespace, page: Callable[[], str]) -> None:

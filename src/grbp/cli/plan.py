@@ -5,140 +5,102 @@ from typing import Any, Final
 
 import grbp
 from grbp.cli.options import (
-    add_threads,
+    Option,
+    add_given,
+    given,
     parse_number,
-    parse_start,
     parse_verbosity,
     parse_whole,
     parse_wholes,
+    parse_words,
+    refuse_given,
 )
 from grbp.cli.outputs import (
     add_outputs,
-    add_report,
     check_outputs,
     write_answer,
     write_report,
 )
 from grbp.cli.progress import progress_bar
 from grbp.cli.truths import add_drift, parse_truth
-from grbp.errors import InvalidInput
 from grbp.figures.canvas import save
 from grbp.learners.registry import MODELS
-from grbp.planning.models import REPLICAS as STUDIES, ModelPlan
-from grbp.planning.plan import CASES, REPLICAS
+from grbp.planning.models import ModelPlan
+from grbp.planning.plan import CASES
 from grbp.planning.result import HEADS
+
+_OF_ONE_MODEL: Final = (
+    "--known", "--right", "--learner", "--overlap", "--late-wins", "--overrule", "--stop-at",
+    "--look-from", "--from", "--report",
+)  # fmt: skip
+"""The options that a comparison of models does not take."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--goal", help="the state G that wins a case")
-    for option, line in (("--p-c", "continuing moves up"), ("--p-f", "finishing wins")):
-        parser.add_argument(
-            option, metavar="RANGE", help=f"chance that {line}: .45, .4:.5 or .4:.5:5"
-        )
-    usual = ",".join(map(str, CASES))
-    parser.add_argument("--cases", help=f"numbers of cases ({usual}, or as many as needed)")
-    for option, does in (("--known", "know"), ("--right", "play")):
-        parser.add_argument(
-            option,
-            metavar="SHARE",
-            help=f"how many cases until SHARE of studies {does} what is right",
-        )
+    cases = f"numbers of cases ({','.join(map(str, CASES))}, or as many as needed)"
+    until = "how many cases until SHARE of studies {} what is right"
+    add_given(
+        parser,
+        grbp.plan,
+        "goal",
+        p_c=_chance("continuing moves up"),
+        p_f=_chance("finishing wins"),
+        cases=Option(cases, parse_wholes),
+        known=Option(until.format("know"), parse_number, "SHARE"),
+        right=Option(until.format("play"), parse_number, "SHARE"),
+    )
     parser.add_argument(
         "--chain",
         metavar="FILE.toml",
         help="what each model would lose if chances differ by state, drift or differ by group",
     )
     add_drift(parser)
-    parser.add_argument(
-        "--models", metavar="A,B", help=f"the models to compare there ({','.join(MODELS)})"
+    models = f"the models to compare there ({','.join(MODELS)})"
+    add_given(parser, grbp.plan_models, models=Option(models, parse_words, "A,B"))
+    add_given(
+        parser,
+        grbp.plan,
+        learner=f"who decides ({grbp.DEFAULT_LEARNER})",
+        start="first state: uniform, 2, or 1=.9,2=.1 (uniform)",
+        overlap=Option("cases under way at once", parse_whole, "N"),
+        late_wins=Option("a goal is known N cases later", parse_whole, "N"),
+        overrule=Option("share of cases played otherwise", parse_number, "SHARE"),
+        stop_at=Option("stop learning when sure with P, say .95", parse_number, "P"),
+        look_from=Option("the case after which one first looks", parse_whole, "N"),
+        records=Option(
+            "begin with past cases, not with drawn estimates", metavar="FIT.json", name="--from"
+        ),
+        replicas="studies of each truth",
     )
-    parser.add_argument("--learner", help=f"who decides ({grbp.DEFAULT_LEARNER})")
-    parser.add_argument("--start", help="first state: uniform, 2, or 1=.9,2=.1 (uniform)")
-    parser.add_argument("--overlap", default="1", metavar="N", help="cases under way at once (1)")
-    parser.add_argument(
-        "--late-wins", default="0", metavar="N", help="a goal is known N cases later (0)"
-    )
-    parser.add_argument(
-        "--overrule", default="0", metavar="SHARE", help="share of cases played otherwise (0)"
-    )
-    parser.add_argument("--stop-at", metavar="P", help="stop learning when sure with P, say .95")
-    parser.add_argument(
-        "--look-from", default="1", metavar="N", help="the case after which one first looks (1)"
-    )
-    parser.add_argument(
-        "--from",
-        dest="records",
-        metavar="FIT.json",
-        help="begin with past cases, not with drawn estimates",
-    )
-    parser.add_argument("--replicas", help=f"studies of each truth ({REPLICAS:,})")
-    parser.add_argument("--seed", default="0", help="a whole number; same seed, same result (0)")
-    add_threads(parser)
-    add_outputs(
-        parser, "write a table, one row per truth and number of cases", "draw what to expect"
-    )
-    add_report(parser)
+    add_given(parser, grbp.plan, "seed", "threads")
+    table = "write a table, one row per truth and number of cases"
+    add_outputs(parser, table, "draw what to expect", page=True)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Plan and say what to expect."""
-    if options.chain is not None or options.drift is not None:
-        _compare_models(options)
-        return
-    if options.models is not None:
-        raise InvalidInput("--models was given; models are compared on --chain or under --drift")
-    check_outputs(options, [options.records] if options.records else [], heads=HEADS)
-    with progress_bar(None, **parse_verbosity(options)) as progress:
-        result = grbp.plan(
-            parse_whole(options.goal),
-            _parse_range(options.p_c),
-            _parse_range(options.p_f),
-            None if options.cases is None else parse_wholes(options.cases),
-            options.learner,
-            known=parse_number(options.known),
-            right=parse_number(options.right),
-            start=None if options.start is None else parse_start(options.start),
-            overlap=parse_whole(options.overlap),
-            late_wins=parse_whole(options.late_wins),
-            overrule=parse_number(options.overrule),
-            stop_at=parse_number(options.stop_at),
-            look_from=parse_whole(options.look_from),
-            records=options.records,
-            replicas=parse_whole(options.replicas or str(REPLICAS)),
-            seed=parse_whole(options.seed),
-            threads=parse_whole(options.threads),
-            progress=progress,
+    """Plan and say what to expect, of one model or of several that are compared."""
+    several = options.chain is not None or options.drift is not None
+    if several:
+        refuse_given(
+            options,
+            _OF_ONE_MODEL,
+            "where models are compared, with --chain or --drift, there can be --cases, --models,"
+            " --replicas, --seed, --threads and outputs",
         )
-    write_report(options, result.report)
-    _answer(options, result)
-
-
-def _compare_models(options: argparse.Namespace) -> None:
-    """Say what a study under each model would win and lose under one truth."""
-    for name, default in _OF_ONE_MODEL.items():
-        if getattr(options, name) != default:
-            option = "--from" if name == "records" else f"--{name.replace('_', '-')}"
-            raise InvalidInput(
-                f"{option} was given with --chain or --drift; where models are compared, there can"
-                " be --cases, --models, --replicas, --seed, --threads and outputs"
-            )
-    check_outputs(options, [options.chain] if options.chain else [], heads=[ModelPlan.columns])
+    else:
+        refuse_given(options, ["--models"], "models are compared on --chain or under --drift")
+    read = [file for file in (options.chain, options.records) if file]
+    check_outputs(options, read, heads=[ModelPlan.columns] if several else HEADS)
+    result: grbp.Plan | grbp.ModelPlan
     with progress_bar(None, **parse_verbosity(options)) as progress:
-        result = grbp.plan_models(
-            parse_truth(options),
-            None if options.cases is None else parse_wholes(options.cases),
-            None if options.models is None else options.models.split(","),
-            replicas=parse_whole(options.replicas or str(STUDIES)),
-            seed=parse_whole(options.seed),
-            threads=parse_whole(options.threads),
-            progress=progress,
-        )
-    _answer(options, result)
-
-
-def _answer(options: argparse.Namespace, result: grbp.Plan | grbp.ModelPlan) -> None:
-    """Give the answer in every form that was asked for."""
+        if several:
+            asked = given(options, grbp.plan_models)
+            result = grbp.plan_models(parse_truth(options), **asked, progress=progress)
+        else:
+            result = grbp.plan(**given(options, grbp.plan), progress=progress)
+    if isinstance(result, grbp.Plan):
+        write_report(options, result.report)
     write_answer(
         options,
         result.to_dict(),
@@ -149,16 +111,14 @@ def _answer(options: argparse.Namespace, result: grbp.Plan | grbp.ModelPlan) -> 
     )
 
 
-_OF_ONE_MODEL: Final = {
-    "known": None, "right": None, "learner": None, "overlap": "1", "late_wins": "0",
-    "overrule": "0", "stop_at": None, "look_from": "1", "records": None, "report": None,
-}  # fmt: skip
-"""The options that a comparison of models does not take, as they are if nobody gives them."""
+def _chance(line: str) -> Option:
+    """Describe a chance, or a range of chances."""
+    return Option(f"chance that {line}: .45, .4:.5 or .4:.5:5", _parse_range, "RANGE")
 
 
-def _parse_range(text: str | None) -> Any:
+def _parse_range(text: str) -> Any:
     """Read a probability, or a range such as .4:.5 or .4:.5:5."""
-    if text is None or ":" not in text:
+    if ":" not in text:
         return parse_number(text)
     low, high, *points = text.split(":")
     return [parse_number(low), parse_number(high), *map(parse_whole, points)]

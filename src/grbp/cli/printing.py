@@ -1,15 +1,19 @@
 """Printing answers: for a person at 80 columns, for a program as one JSON object."""
 
+import argparse
 import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from grbp._format import as_plain
 from grbp.worlds.words import describe_world
 from grbp.worlds.world import World
+
+Told: TypeAlias = Mapping[str, object] | Callable[[], Mapping[str, object]]
+"""What a program is told, or what makes that."""
 
 _WIDTH: Final = 80
 _MOST_STATES: Final = 12
@@ -19,6 +23,14 @@ _MOST_STATES: Final = 12
 def print_json(answer: Mapping[str, object]) -> None:
     """Print one object and nothing else."""
     print(json.dumps(as_plain(answer), allow_nan=False))
+
+
+def answer(options: argparse.Namespace, told: Told, say: Callable[[], None]) -> None:
+    """Answer a program by one object, or a person in words."""
+    if options.json:
+        print_json(told() if callable(told) else told)
+    else:
+        say()
 
 
 def print_problem(problem: World) -> None:

@@ -4,16 +4,11 @@ import argparse
 import logging
 import math
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 import grbp
 from grbp._io import Output, table_kind
-from grbp.cli.options import (
-    add_threads,
-    parse_verbosity,
-    parse_whole,
-    parse_wholes,
-)
+from grbp.cli.options import Option, add_given, given, parse_verbosity, parse_wholes
 from grbp.cli.outputs import add_outputs, check_outputs, name_file, write_answer
 from grbp.cli.printing import (
     choose_states,
@@ -25,7 +20,6 @@ from grbp.cli.printing import (
 from grbp.cli.progress import progress_bar
 from grbp.cli.truths import add_drift, add_truth, parse_truth
 from grbp.errors import InvalidInput
-from grbp.experiments.simulation import REPLICAS, ROUNDS, SEED
 from grbp.experiments.step_log import LOG_COLUMNS, step_blocks
 from grbp.worlds.step_table import write_steps
 from grbp.worlds.world import World
@@ -41,68 +35,34 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_truth(parser)
     add_drift(parser)
-    parser.add_argument(
-        "--learner", action="append", help=f"repeat for several ({grbp.DEFAULT_LEARNER})"
-    )
-    parser.add_argument("--rounds", default=str(ROUNDS), help=f"rounds in a replica ({ROUNDS:,})")
-    parser.add_argument(
-        "--replicas", default=str(REPLICAS), help=f"independent repetitions ({REPLICAS:,})"
-    )
-    parser.add_argument(
-        "--seed", default=str(SEED), help=f"a whole number; same seed, same result ({SEED})"
-    )
-    parser.add_argument("--at", help="rounds to look at: 10,100,1e3 (about 100, five shown)")
-    parser.add_argument(
-        "--regret", default="pseudo", choices=["pseudo", "realised", "by-start"],
-        help="the mean loss of what was played, what was lost, or the first by state (pseudo)",
+    add_given(parser, grbp.simulate, "learners", "rounds", "replicas", "seed", "threads")
+    rounds = "rounds to look at: 10,100,1e3 (about 100, five shown)"
+    add_given(
+        parser, grbp.simulate, checkpoints=Option(rounds, parse_wholes, "N,...", "--at"),
+        regret="the mean loss of what was played, what was lost, or the first by state",
+        initial_estimates="first estimates: drawn at random, or from taking each action once",
+        engine="with the same law: walk takes every step, leap goes over many, draw plays each"
+        " round whole, as a GPU does; auto is walk or leap, the faster one",
+        splitting="look for rare replicas that carry the mean",
+        horizon="tell learners the number of rounds, if they ask",
+        pooled="count all groups of a chain's file as one",
     )  # fmt: skip
-    parser.add_argument(
-        "--initial-estimates", default="drawn", choices=["drawn", "once"],
-        help="first estimates: drawn at random, or from taking each action once (drawn)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--engine", default="auto", choices=["auto", "walk", "leap", "draw"],
-        help="take every step or, with the same law, leap over many, or draw each round whole, as a"
-        " GPU does (auto: walk or leap, the faster one)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--splitting", action="store_true", help="look for rare replicas that carry the mean"
-    )
-    parser.add_argument(
-        "--horizon", action="store_true", help="tell learners the number of rounds, if they ask"
-    )
-    parser.add_argument(
-        "--pooled", action="store_true", help="count all groups of a chain's file as one"
-    )
     parser.add_argument(
         "--steps", metavar="FILE", help="write every step as a table of cases (takes every step)"
     )
-    add_threads(parser)
     add_outputs(parser, "write the curves as a table", "draw the curves, as PNG and SVG")
 
 
 def run(options: argparse.Namespace) -> None:
     """Simulate learners and show their regret."""
     problem = parse_truth(options)
-    engine = options.engine if options.steps is None else _check_steps(options, problem)
+    if options.steps is not None:
+        _check_steps(options, problem)
+        options.engine = "walk"
     check_outputs(options, others=_list_steps(options))
+    asked = given(options, grbp.simulate)
     with progress_bar(None, **parse_verbosity(options)) as progress:
-        result = grbp.simulate(
-            problem,
-            options.learner or [grbp.DEFAULT_LEARNER],
-            parse_whole(options.rounds),
-            parse_whole(options.replicas),
-            parse_whole(options.seed),
-            checkpoints=parse_wholes(options.at),
-            regret=options.regret,
-            initial_estimates=options.initial_estimates,
-            engine=engine,
-            splitting=options.splitting,
-            horizon=options.horizon,
-            pooled=options.pooled,
-            threads=parse_whole(options.threads),
-            progress=progress,
-        )
+        result = grbp.simulate(problem, **asked, progress=progress)
     for name, engine in result.engines.items():
         logging.getLogger("grbp").debug("%s was played by the engine '%s'", name, engine)
     if options.steps is not None:
@@ -112,12 +72,12 @@ def run(options: argparse.Namespace) -> None:
         _as_json(result),
         result.rows(),
         lambda path: grbp.save_simulation(result, path),
-        lambda: _print_simulation(result, options.at is not None),
+        lambda: _print_simulation(result, "checkpoints" in asked),
     )
 
 
-def _check_steps(options: argparse.Namespace, problem: World) -> Literal["walk"]:
-    """Refuse what steps cannot be written of; return the engine that takes them."""
+def _check_steps(options: argparse.Namespace, problem: World) -> None:
+    """Refuse what steps cannot be written of."""
     if problem.paper is None:
         raise InvalidInput(
             f"--steps and a {type(problem).__name__} were given; steps are written of a problem"
@@ -129,7 +89,6 @@ def _check_steps(options: argparse.Namespace, problem: World) -> Literal["walk"]
             f"--steps and {what} were given; steps are written of replicas that take every step,"
             " so leave one of the two out"
         )
-    return "walk"
 
 
 def _list_steps(options: argparse.Namespace) -> list[Output]:
@@ -141,16 +100,10 @@ def _list_steps(options: argparse.Namespace) -> list[Output]:
 
 def _write_steps(result: grbp.Simulation, options: argparse.Namespace) -> None:
     """Write the steps of the rounds that were simulated."""
-    blocks = step_blocks(
-        cast("grbp.Problem", result.problem),
-        options.learner or [grbp.DEFAULT_LEARNER],
-        result.rounds,
-        result.replicas,
-        result.seed,
-        initial_estimates=options.initial_estimates,
-        horizon=options.horizon,
-        threads=parse_whole(options.threads),
-    )
+    problem = cast("grbp.Problem", result.problem)
+    size = {"rounds": result.rounds, "replicas": result.replicas, "seed": result.seed}
+    asked = {"learners": [grbp.DEFAULT_LEARNER]} | given(options, step_blocks) | size
+    blocks = step_blocks(problem, **asked)
     logging.getLogger("grbp").info("wrote %s", write_steps(Path(options.steps), blocks))
 
 

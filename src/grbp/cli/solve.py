@@ -1,4 +1,4 @@
-"""The command `solve`: exact answers about a problem."""
+"""The command `solve`: exact answers about a problem, and bounds on the regret of learners."""
 
 import argparse
 import math
@@ -7,9 +7,26 @@ from typing import Final
 import numpy as np
 
 import grbp
-from grbp.cli.options import add_json
-from grbp.cli.printing import choose_states, print_facts, print_json, print_problem, print_table
+from grbp.cli.options import (
+    Option,
+    add_common,
+    add_given,
+    given,
+    parse_number,
+    parse_whole,
+    refuse_given,
+)
+from grbp.cli.printing import (
+    choose_states,
+    print_facts,
+    print_json,
+    print_paragraph,
+    print_problem,
+    print_table,
+)
 from grbp.cli.truths import add_truth, parse_truth
+from grbp.errors import InvalidInput, TooLarge
+from grbp.experiments.simulation import ROUNDS
 from grbp.worlds.chain import as_chain
 from grbp.worlds.dynprog import threshold_values
 
@@ -20,19 +37,43 @@ _MOST_THRESHOLDS: Final = 200
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_truth(parser)
-    add_json(parser)
+    parser.add_argument(
+        "--bounds",
+        action="store_true",
+        help="instead, the regret bounds of Theorems 1 and 3, if they apply, and the floor",
+    )
+    add_given(
+        parser,
+        _show_bounds,
+        gamma=Option("with --bounds, of the control function gamma log(rho)", parse_number),
+        rounds=Option("with --bounds, the number of rounds T", parse_whole),
+    )
+    add_common(parser, "json")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the exact answers about a problem."""
+    """Print the exact answers about a problem, or the bounds."""
     problem = parse_truth(options)
+    if not options.bounds:
+        refuse_given(options, ("--gamma", "--rounds"), "it needs --bounds")
+        if problem.paper is None:
+            _show_chain(as_chain(problem), options.json)
+            return
     if problem.paper is None:
-        _solve_chain(as_chain(problem), options.json)
-        return
+        raise InvalidInput(
+            f"{options.chain} has a {type(problem).__name__}; bounds are about one p_c and one p_f"
+        )
     problem = problem.paper
-    if options.json:
+    if options.bounds:
+        _show_bounds(problem, **given(options, _show_bounds), as_json=options.json)
+    elif options.json:
         print_json(grbp.summary(problem))
-        return
+    else:
+        _print_summary(problem)
+
+
+def _print_summary(problem: grbp.Problem) -> None:
+    """Print the exact answers about a problem to a person."""
     answer = grbp.summary(problem, choose_states(problem.goal))
     best = answer["optimal_threshold"]
     rule = "finish in state 1, continue above it" if best else "never finish"
@@ -66,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
     print_table(["", "threshold 0", "threshold 1"], [["mean", slots["0"], slots["1"]]])
 
 
-def _solve_chain(chain: grbp.Chain, as_json: bool) -> None:
+def _show_chain(chain: grbp.Chain, as_json: bool) -> None:
     """Print the best policy of a chain, and what the best threshold loses to it."""
     best = grbp.dynprog.solve(chain)
     values = threshold_values(chain, _MOST_THRESHOLDS)
@@ -92,6 +133,73 @@ def _solve_chain(chain: grbp.Chain, as_json: bool) -> None:
         for state in choose_states(chain.goal)
     ]  # fmt: skip
     print_table(["state", "p_c", "p_f", "best action", "chance to win"], rows)
+
+
+def _show_bounds(
+    problem: grbp.Problem,
+    gamma: float = grbp.Control().gamma,
+    rounds: int = ROUNDS,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the bounds, whether they apply, and what no learner can beat."""
+    bound = grbp.getbe_bound(problem, gamma, rounds)
+    floor, enough = grbp.regret_floor(problem), grbp.gamma_bounded(problem)
+    try:
+        ucb1, note = grbp.ucb1_bound(problem, rounds), ""
+    except TooLarge as error:
+        ucb1, note = math.inf, str(error)
+    if as_json:
+        named = {"gamma": gamma, "rounds": rounds, "ucb1_bound": ucb1}
+        named |= {"floor": floor, "gamma_bounded": enough}
+        print_json(problem.__getstate__() | bound._asdict() | named)
+        return
+    print_problem(problem)
+    print_facts([("gamma", gamma, "control function gamma log(rho)"), ("rounds T", rounds, "")])
+    print(f"\nTheorem 3 (GETBE) {'applies' if bound.applies else 'does NOT apply'}:")
+    print_paragraph(f"{bound.why}.", "  ")
+    print_facts(
+        [
+            ("p_{C,1}", bound.p_c1, "chance that a round of threshold 1 continues"),
+            ("p_{F,1}", bound.p_f1, "chance that it finishes"),
+            ("margin delta", bound.margin, "distance from the boundary"),
+            ("x_1", bound.x_1, "its square is the gamma required"),
+            ("gamma required", bound.gamma_required, "gamma must exceed this"),
+            ("rho'_C", bound.rho_c, "round from which C was taken often enough"),
+            ("rho'_F", bound.rho_f, "the same for F"),
+            ("rho''", bound.rho_pp, "round from which estimates are good enough"),
+            ("rho'", bound.rho_prime, "the largest of the three"),
+            ("w", bound.w, "bound on rounds with the wrong policy"),
+            ("regret at most", bound.regret_bound, _describe_bound(bound.regret_bound, rounds)),
+        ]
+    )
+    print("\nTheorem 1 (UCB1 over every deterministic policy):")
+    print_facts([("regret at most", ucb1, _describe_bound(ucb1, rounds))])
+    if note:
+        print_paragraph(f"{note}.", "  ")
+    print("\nWhat no learner can beat, and when GETBE-SM is bounded (docs/doorstep.md):")
+    print_facts(
+        [
+            ("floor", floor, "least growth of regret per unit of log T"),
+            ("gamma_bounded", enough, _describe_gamma(enough, gamma)),
+        ]
+    )
+
+
+def _describe_gamma(enough: float, gamma: float) -> str:
+    """Say whether the gamma that was given keeps regret bounded."""
+    if math.isinf(enough):
+        return "no gamma bounds the regret here"
+    if enough == 0.0:
+        return "regret is bounded with any gamma"
+    return f"regret is {'bounded' if gamma > enough else 'NOT bounded'} with gamma = {gamma:g}"
+
+
+def _describe_bound(bound: float, rounds: int) -> str:
+    """Say what a bound is worth: no round can cost more than one goal."""
+    if math.isinf(bound):
+        return "no bound follows"
+    return "no news: T rounds can cost no more than T" if bound >= rounds else ""
 
 
 def _winning_chance(answer: grbp.Summary, policy: str, k: int) -> float | str:

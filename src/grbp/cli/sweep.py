@@ -1,62 +1,106 @@
-"""The command `sweep`: learners over many problems, on many processes and machines."""
+"""The command `sweep`: learners over many problems, on many processes and machines; a league."""
 
 import argparse
 import re
-import shlex
 from pathlib import Path
 from typing import Final
 
 import grbp
+from grbp.cli.league_printing import league_to_dict, print_league, sort_rows
 from grbp.cli.options import (
-    add_folder,
-    add_json,
-    add_workers,
+    Option,
+    add_common,
+    add_given,
+    given,
     parse_number,
     parse_verbosity,
-    parse_whole,
+    refuse_given,
 )
-from grbp.cli.outputs import add_plot, check_outputs
-from grbp.cli.printing import print_json, print_paragraph, print_table
+from grbp.cli.outputs import add_outputs, check_outputs, write_answer
+from grbp.cli.printing import answer, print_paragraph, print_table
 from grbp.cli.progress import progress_bar
 from grbp.errors import InvalidInput
 from grbp.experiments.parts import merge_parts, part_path, sweep_part
-from grbp.experiments.sweep import CHUNK_SECONDS, list_results, sweep_path
+from grbp.experiments.sweep import list_results, sweep_path
 from grbp.figures.canvas import save
+from grbp.figures.league_map import league_paths
 
 _MERGE: Final = "merge"
-
-_CHUNK: Final = f"{CHUNK_SECONDS:g}"
+_OF_LEAGUE: Final = ("--goal", "--step", "--pairs", "--csv")
+_OF_FILE: Final = ("--part", "--se", "--device", "--chunk")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.usage = (
         "grbp sweep SPEC.toml [options]\n       grbp sweep merge SPEC.toml [PART ...] [options]"
+        "\n       grbp sweep --league [options]"
     )
     parser.add_argument(
-        "files", nargs="+", metavar="FILE",
+        "files", nargs="*", metavar="FILE",
         help="what to play, as TOML; after 'merge', also the files of parts",
     )  # fmt: skip
-    add_folder(parser)
-    add_workers(parser.add_mutually_exclusive_group())
-    parser.add_argument("--part", metavar="I/N", help="play part I of N, to be merged later")
     parser.add_argument(
-        "--device", default="cpu", choices=["cpu", "cuda"], help="where rounds are played (cpu)"
+        "--league", action="store_true", help="instead of a file: every learner on many problems"
     )
-    parser.add_argument("--se", metavar="X", help="double replicas until standard errors are X")
-    parser.add_argument(
-        "--chunk", metavar="SECONDS", default=_CHUNK,
-        help=f"seconds that a task takes ({_CHUNK}); more for large clusters",
+    add_common(parser, "out", default="results")
+    add_given(parser.add_mutually_exclusive_group(), grbp.sweep, "threads", "processes", "dask")
+    words = "in place of what the file says; in brackets, what holds for a league without them"
+    both = parser.add_argument_group("for a file and a league", words)
+    learners = "who plays; repeat for several (all but the oracle)"
+    add_given(both, grbp.league_spec, learners=learners)
+    add_given(both, grbp.league_spec, "rounds", "replicas", "seed")
+    league = parser.add_argument_group("for a league")
+    step = Option("p_c and p_f are its multiples", parse_number)
+    add_given(league, grbp.league_spec, "goals", step=step)
+    league.add_argument("--pairs", action="store_true", help="list every two learners as well")
+    file = parser.add_argument_group("for a file")
+    file.add_argument("--part", metavar="I/N", help="play part I of N, to be merged later")
+    precise = Option("double replicas until standard errors are X", parse_number, "X")
+    add_given(file, grbp.SweepSpec, se=precise)
+    add_given(
+        file, grbp.sweep,
+        device="where rounds are played",
+        chunk=Option("seconds that a task takes; more for large clusters", parse_number, "SECONDS"),
     )  # fmt: skip
-    add_json(parser)
-    add_plot(parser, "draw a sweep over one grid, as PNG and SVG")
+    picture = "draw who wins where, or a sweep over one grid, as PNG and SVG"
+    add_outputs(parser, "write every cell of a league as a table", picture)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Play a sweep or a part of it, or put parts together."""
-    merging, (file, *parts) = options.files[0] == _MERGE, _check_files(options.files)
-    changes = {} if options.se is None else {"se": parse_number(options.se)}
-    spec = grbp.SweepSpec.read(Path(file), **changes)
+    """Play a sweep or a part of it, put parts together, or play a league."""
+    if options.league:
+        refuse_given(options, _OF_FILE, "it is for the sweep of a file, not for a league")
+        if options.files:
+            raise InvalidInput(f"{options.files[0]} was given with --league; give one of the two")
+        _play_league(options)
+    else:
+        refuse_given(options, _OF_LEAGUE, "it needs --league")
+        _play_file(options)
+
+
+def _play_league(options: argparse.Namespace) -> None:
+    """Play a league and show its tables."""
+    spec, folder = grbp.league_spec(**given(options, grbp.league_spec)), Path(options.out)
+    check_outputs(
+        options, pictures=lambda path: league_paths(spec.goals, path).values(), folder=folder
+    )
+    asked = given(options, ("threads", "processes", "dask"))
+    with progress_bar(folder / "data", **parse_verbosity(options)) as progress:
+        result = grbp.experiments.run(spec, folder / "data", progress, **asked)
+    write_answer(
+        options,
+        league_to_dict(result),
+        sort_rows(result),
+        lambda path: grbp.save_league(result, path),
+        lambda: print_league(result, pairs=options.pairs),
+    )
+
+
+def _play_file(options: argparse.Namespace) -> None:
+    """Play what a file says, or a part of that, or put parts together."""
+    merging, (file, *parts) = _MERGE in options.files[:1], _check_files(options.files)
+    spec = grbp.SweepSpec.read(Path(file), **given(options, grbp.SweepSpec))
     folder = Path(options.out)
     check_outputs(
         options,
@@ -69,35 +113,32 @@ def run(options: argparse.Namespace) -> None:
         return
     part = None if options.part is None else _read_part(options.part)
     path = sweep_path(folder, spec) if part is None else part_path(folder, spec, part)
+    asked = given(options, grbp.sweep)
     with progress_bar(path, estimate=False, **parse_verbosity(options)) as progress:
-        asked = {
-            "threads": parse_whole(options.threads),
-            "processes": parse_whole(options.processes),
-            "dask": options.dask,
-            "device": options.device,
-            "chunk": parse_number(options.chunk),
-            "progress": progress,
-        }
         if part is None:
-            result = grbp.sweep(spec, folder, **asked)
+            result = grbp.sweep(spec, folder, **asked, progress=progress)
         else:
-            sweep_part(spec, part, folder, **asked)
+            sweep_part(spec, part, folder, **asked, progress=progress)
     if part is None:
         _write_answer(options, result, folder)
-    elif options.json:
-        print_json({"part": list(part), "file": str(path)})
-    else:
-        print(path)
-        print(f"When all {part[1]:,} parts are there:")
-        print(f"  {shlex.join(['grbp', 'sweep', _MERGE, file, '--out', options.out])}")
+        return
+    merge = re.sub(r" --part[ =]\S+", "", options.command).replace(
+        " sweep ", f" sweep {_MERGE} ", 1
+    )
+    then = f"When all {part[1]:,} parts are there:\n  {merge}"
+    told = {"part": list(part), "file": str(path)}
+    answer(options, told, lambda: print(path, then, sep="\n"))
 
 
 def _check_files(given: list[str]) -> list[str]:
     """Return the specification, and the files of parts where parts are merged."""
-    files = given[1:] if given[0] == _MERGE else given
+    merging = _MERGE in given[:1]
+    files = given[1:] if merging else given
     if not files:
-        raise InvalidInput("merge was given without a file; name the TOML file of the sweep")
-    if given[0] != _MERGE and len(files) > 1:
+        what = "merge was given without a file" if merging else "no file was given"
+        ending = "" if merging else ", or play a league by --league"
+        raise InvalidInput(f"{what}; name the TOML file of the sweep{ending}")
+    if not merging and len(files) > 1:
         raise InvalidInput(
             f"{len(files)} files were given; name one TOML file (grbp sweep merge takes several)"
         )
@@ -113,17 +154,14 @@ def _read_part(text: str) -> tuple[int, int]:
 
 
 def _write_answer(options: argparse.Namespace, result: grbp.SweepResult, folder: Path) -> None:
-    """Print a result."""
-    if options.json:
-        print_json(result.as_json())
-    else:
+    """Print a result and the names of its files, and draw it if that is asked."""
+    if not options.json:
         _print_sweep(result)
         print()
     files = [folder / f"{result.spec.name}.{kind}" for kind in ("csv", "json", "sweep")]
     if options.plot is not None:
         files += save(result.plot(), Path(options.plot))
-    if not options.json:
-        print(*files, sep="\n")
+    answer(options, result.as_json, lambda: print(*files, sep="\n"))
 
 
 def _print_sweep(result: grbp.SweepResult) -> None:

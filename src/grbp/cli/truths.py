@@ -3,23 +3,25 @@
 import argparse
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import grbp
-from grbp.cli.options import parse_number, parse_problem, parse_whole
+from grbp.cli.options import (
+    PROBLEM,
+    add_given,
+    given,
+    make_problem,
+    parse_number,
+    parse_whole,
+)
 from grbp.errors import InvalidInput
 from grbp.worlds.plain import from_plain, read_truth
 from grbp.worlds.world import World
 
-_NEEDED: Final = ("goal", "p_c", "p_f")
-
 
 def add_truth(parser: argparse.ArgumentParser) -> None:
     """Add the options of a problem, and the file that can take their place."""
-    parser.add_argument("--goal", help="the state G that wins a round")
-    parser.add_argument("--p-c", help="chance that continuing moves up")
-    parser.add_argument("--p-f", help="chance that finishing wins")
-    parser.add_argument("--start", help="first state: uniform, 2, or 1=.9,2=.1 (uniform)")
+    add_given(parser, make_problem, *PROBLEM, needed=False)
     parser.add_argument(
         "--chain",
         metavar="FILE.toml",
@@ -38,20 +40,19 @@ def add_drift(parser: argparse.ArgumentParser) -> None:
 
 def parse_truth(options: argparse.Namespace) -> World:
     """Return the truth that the options describe, or refuse them."""
-    given = [name for name in (*_NEEDED, "start") if getattr(options, name) is not None]
+    told = given(options, PROBLEM)
     if options.chain is None:
-        missing = [_option(name) for name in _NEEDED if name not in given]
+        missing = [_option(name) for name in PROBLEM[:-1] if name not in told]
         if missing:
             raise InvalidInput(
                 f"the following arguments are required: {', '.join(missing)}; or give --chain"
                 " FILE.toml in their place"
             )
-        options.start = options.start or "uniform"
-        world: World = parse_problem(options)
-    elif given:
+        world: World = make_problem(**told)
+    elif told:
         raise InvalidInput(
-            f"--chain and {_option(given[0])} were given; the file says what the chances are, so"
-            " leave one of the two out"
+            f"--chain and {_option(min(told, key=PROBLEM.index))} were given; the file says what"
+            " the chances are, so leave one of the two out"
         )
     else:
         world = read_truth(Path(options.chain))

@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 from grbp._format import plural
 from grbp._io import check_writable, reason, sync_folder
-from grbp.cli.options import parse_whole, store_of
-from grbp.cli.printing import print_filled, print_json
+from grbp.cli.options import Option, parse_whole, refuse_given, store_of
+from grbp.cli.printing import answer, print_filled
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
 from grbp.live import house
 from grbp.live.arguments import check_recorder, format_time, utc_now
@@ -31,27 +31,17 @@ from grbp.live.upkeep import (
 )
 from grbp.worlds.validation import check_whole
 
-VERIFY: Final[dict[str, dict[str, Any]]] = {
-    "--all": {"action": "store_true", "help": "check every study, and the store itself"},
-    "--heads": {
-        "metavar": "FILE",
-        "type": Path,
-        "help": "the same, and that all is there that backup --heads wrote down",
-    },
+VERIFY: Final = {
+    "all": Option("check every study, and the store itself", flag=True),
+    "heads": Option("the same, and that all is there that backup --heads wrote down", Path, "FILE"),
 }
-BACKUP: Final[dict[str, dict[str, Any]]] = {
-    "file": {"metavar": "FILE", "nargs": "?", "help": "a file that does not exist yet"},
-    "--to": {
-        "metavar": "FOLDER",
-        "type": Path,
-        "help": "write a file named by the time to this folder, and verify it",
-    },
-    "--keep": {"metavar": "N", "help": "keep the latest N of these, and remove the others"},
-    "--heads": {
-        "metavar": "FILE",
-        "type": Path,
-        "help": "add the heads of all logs to this file, which is kept elsewhere",
-    },
+BACKUP: Final = {
+    "file": Option("a file that does not exist yet", None, "FILE", "file", nargs="?"),
+    "to": Option("write a file named by the time to this folder, and verify it", Path, "FOLDER"),
+    "keep": Option("keep the latest N of these, and remove the others", parse_whole, "N"),
+    "heads": Option(
+        "add the heads of all logs to this file, which is kept elsewhere", Path, "FILE"
+    ),
 }
 
 _MOST_KEPT: Final = 1_000_000
@@ -90,15 +80,12 @@ def back_up(options: argparse.Namespace) -> int:
     if (options.file is None) == (options.to is None):
         raise InvalidInput("a backup was asked for; name a file, or a folder by --to")
     if options.to is None:
-        if options.keep is not None or options.heads is not None:
-            raise InvalidInput("--keep or --heads was given; they need --to")
+        refuse_given(options, ("--keep", "--heads"), "it needs --to")
         with closing(open_store(store_of(options))) as store:
             store.backup(Path(options.file))
-        _answer(options, {"backup": options.file}, options.file)
+        answer(options, {"backup": options.file}, lambda: print(options.file))
         return 0
-    keep = None if options.keep is None else parse_whole(options.keep)
-    if keep is not None:
-        keep = check_whole("--keep", keep, 1, _MOST_KEPT)
+    keep = None if options.keep is None else check_whole("--keep", options.keep, 1, _MOST_KEPT)
     with closing(open_store(store_of(options))) as store:
         return _back_up_to(options, store, keep)
 
@@ -129,10 +116,9 @@ def _back_up_to(options: argparse.Namespace, store: Store, keep: int | None) -> 
     if not found.ok:
         bad = _rename(draft, path.with_name(f"{path.name}.damaged"))
         first = next(_list_problems(found))
-        _answer(
-            options, _list_logs(found) | {"backup": str(bad), "removed": []},
-            f"The backup is not good ({first}); it is kept as {bad}, and nothing was removed.",
-        )  # fmt: skip
+        said = f"The backup is not good ({first}); it is kept as {bad}, and nothing was removed."
+        listed = _list_logs(found) | {"backup": str(bad), "removed": []}
+        answer(options, listed, lambda: print(said))
         return 1
     _rename(draft, path)
     if options.heads is not None:
@@ -142,7 +128,7 @@ def _back_up_to(options: argparse.Namespace, store: Store, keep: int | None) -> 
     logs = f"{plural(found.events, 'event')} in {plural(len(found.logs), 'log')}"
     lines = [str(path), f"Verified: {logs}.", *(f"Removed: {one}" for one in removed)]
     listed = {"backup": str(path), "removed": list(map(str, removed))}
-    _answer(options, _list_logs(found) | listed, "\n".join(lines))
+    answer(options, _list_logs(found) | listed, lambda: print(*lines, sep="\n"))
     return 0
 
 
@@ -235,31 +221,22 @@ def _list_problems(found: Checked) -> Iterator[str]:
 
 def _show(options: argparse.Namespace, found: Checked, more: dict[str, Any]) -> int:
     """Give what was found in each log, with its problems; return the exit status."""
-    status = 0 if found.ok else 1
-    if options.json:
-        print_json(_list_logs(found) | more)
-        return status
+    answer(options, _list_logs(found) | more, lambda: _print_checked(found))
+    return 0 if found.ok else 1
+
+
+def _print_checked(found: Checked) -> None:
+    """Print what was found in each log, with its problems."""
     for problem in found.problems:
         print_filled(f"Problem: {problem}", 2)
     for log, one in found.logs.items():
         again = f", {plural(one.decisions, 'decision')} made again" if one.decisions else ""
         what = f"{name_log(log)}, {plural(one.events, 'event')}{again}"
-        if one.ok:
-            print_filled(f"All is well: {what}, head {one.head[:16]}.", 2)
-        else:
-            print_filled(f"Problems were found: {what}:", 2)
-            for problem in one.problems:
-                print_filled(f"  {problem}", 4)
+        well = f"All is well: {what}, head {one.head[:16]}."
+        print_filled(well if one.ok else f"Problems were found: {what}:", 2)
+        for problem in one.problems:
+            print_filled(f"  {problem}", 4)
         for note in one.notes:
             print_filled(f"  Note: {note}.", 4)
     if not found.logs and found.ok:
         print("There is no study yet.")
-    return status
-
-
-def _answer(options: argparse.Namespace, listed: dict[str, Any], text: str) -> None:
-    """Answer a program or a person."""
-    if options.json:
-        print_json(listed)
-    else:
-        print(text)

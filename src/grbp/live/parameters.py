@@ -143,7 +143,7 @@ PARAMETERS: Final[dict[str, Parameter]] = {
         "TIME",
         check_observed,
     ),
-    "who": Parameter(_is("string"), "who records (your user name)"),
+    "who": Parameter(_is("string"), "who records (your user name)", "NAME"),
     "after": Parameter(
         _whole(0, MOST_CASES, "the number after which to begin"),
         "begin after this number (0)",

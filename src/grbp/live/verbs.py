@@ -464,8 +464,8 @@ class Verbs(ABC):
     ) -> Advice:
         """Withdraw a case: what was observed stays, and nothing more is expected.
 
-        It counts for no threshold, and is neither won nor lost. `Session.abandon` counts the same,
-        but gives the next case the same number; here a case keeps its number, which is its round.
+        It counts for no threshold, and is neither won nor lost. `Session.withdraw_case` counts the
+        same, but gives the next case the same number; here a case keeps it, as it is its round.
 
         Parameters
         ----------

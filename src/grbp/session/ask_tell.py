@@ -5,7 +5,7 @@ walking engine and the same cases, every decision is the same, bit for bit.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from grbp.worlds.world import SteadyWorld
 
 if TYPE_CHECKING:
     from grbp.worlds.validation import SeedLike
+
+_NOW: Final = {"open": "open_case", "abandon": "withdraw_case", "memory": "counters"}
+"""Former names."""
 
 
 class Session(Displayable):
@@ -71,7 +74,7 @@ class Session(Displayable):
     threshold : int
         The threshold that was chosen for the present case, or for the last one (for the learner
         ucb1-policies and for learners by state, the number of a policy).
-    memory : Counters or StateCounters
+    counters : Counters or StateCounters
         The counters from which the learner decides; they change when a case is over. Where it
         averages over memories, these are those of the longest.
 
@@ -90,7 +93,7 @@ class Session(Displayable):
     --------
     >>> import grbp
     >>> session = grbp.Session(goal=4, learner="getbe-sm", seed=7)
-    >>> session.open(state=2)
+    >>> session.open_case(state=2)
     1
     >>> session.ask()
     <Action.CONTINUE: 0>
@@ -145,13 +148,20 @@ class Session(Displayable):
             f" {self.rho - 1} cases over, {case}>"
         )
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Name what had another name before it was called as a study calls it."""
+            now = f"is now: {_NOW[name]}" if name in _NOW else "is no attribute of a Session"
+            raise AttributeError(f"{name!r} {now}", name=name, obj=self)
+
     @property
     def learner(self) -> str:
         """The name of the learner."""
         return self._learner.name
 
     @property
-    def memory(self) -> Any:
+    def counters(self) -> Any:
         """The counters from which the learner decides."""
         return self._known.kept[0]
 
@@ -159,7 +169,7 @@ class Session(Displayable):
     def _may_jump(self) -> bool:
         return self._chain is not None and not self._chain.leads_to_neighbours
 
-    def open(self, state: int) -> int:
+    def open_case(self, state: int) -> int:
         """Open a case, and choose the threshold it is played with.
 
         Parameters
@@ -235,12 +245,12 @@ class Session(Displayable):
         --------
         >>> import grbp
         >>> session = grbp.Session(goal=4, learner="threshold-0")
-        >>> session.open(state=1)
+        >>> session.open_case(state=1)
         0
         >>> session.ask()
         <Action.CONTINUE: 0>
         >>> session.tell(4, took="finish")
-        >>> session.memory.f, session.memory.plays_0
+        >>> session.counters.f, session.counters.plays_0
         (2.0, 0.0)
         """
         asked, before = self.ask(), self._present()
@@ -262,8 +272,8 @@ class Session(Displayable):
             self.rho += 1
             self.state = None
 
-    def abandon(self) -> None:
-        """Give up the open case: it has no outcome, and does not count as a round.
+    def withdraw_case(self) -> None:
+        """Withdraw the open case: it has no outcome, and does not count as a round.
 
         The CONTINUEs seen so far are counted, with what came of them: leaving them out would
         make the estimate of p_c wrong if cases are given up because they go badly. Nothing else
@@ -281,11 +291,11 @@ class Session(Displayable):
         --------
         >>> import grbp
         >>> session = grbp.Session(goal=4, learner="threshold-0")
-        >>> session.open(state=2)
+        >>> session.open_case(state=2)
         0
         >>> session.tell(3)
-        >>> session.abandon()
-        >>> session.rho, session.state, session.memory.c
+        >>> session.withdraw_case()
+        >>> session.rho, session.state, session.counters.c
         (1, None, 2.0)
         """
         self._present()
@@ -306,7 +316,7 @@ class Session(Displayable):
         --------
         >>> import grbp
         >>> session = grbp.Session(goal=4)
-        >>> session.open(state=2)
+        >>> session.open_case(state=2)
         1
         >>> again = grbp.Session.from_json(session.to_json())
         >>> again.ask() == session.ask()
@@ -382,25 +392,25 @@ class Session(Displayable):
         >>> session = grbp.Session(goal=4)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     again = grbp.Session.load(session.save(f"{folder}/ward.json"))
-        >>> again.memory == session.memory
+        >>> again.counters == session.counters
         True
         """
         return cls.from_json(read_file(Path(path)), learner)
 
     def _table(self) -> Rows:
-        if isinstance(self.memory, Counters):
+        if isinstance(self.counters, Counters):
             return ("counter", "count"), (
-                (name, float(count)) for name, count in self.memory._asdict().items()
+                (name, float(count)) for name, count in self.counters._asdict().items()
             )
-        if isinstance(self.memory, StateCounters):
+        if isinstance(self.counters, StateCounters):
             columns = ("up", "down", "won", "lost")
-            counts = (getattr(self.memory, name).tolist() for name in columns)
+            counts = (getattr(self.counters, name).tolist() for name in columns)
             return ("state", *columns), zip(range(1, self.goal), *counts, strict=True)
-        plays, wins = (part.tolist() for part in self.memory)
+        plays, wins = (part.tolist() for part in self.counters)
         return ("policy", "plays", "wins"), zip(range(len(plays)), plays, wins, strict=True)
 
     def _summary(self) -> Rows:
-        n = self.memory
+        n = self.counters
         if not isinstance(n, Counters):
             return self._table()
         return ("", "taken", "succeeded", "share"), [
@@ -411,7 +421,7 @@ class Session(Displayable):
     def _draw(self, ax: Any) -> Any:
         from grbp.figures.boundary import boundary_figure  # noqa: PLC0415 (of a floor above)
 
-        n = self.memory
+        n = self.counters
         point = (n.c_up / n.c, n.f_goal / n.f) if isinstance(n, Counters) else None
         return boundary_figure([self.goal], point=point, ax=ax)
 

@@ -1,24 +1,10 @@
-"""The command `league`: many learners on many problems."""
+"""Printing a league: a table for each goal, and everything for a program."""
 
-import argparse
-from pathlib import Path
 from typing import Final
 
 import grbp
-from grbp.cli.options import (
-    add_folder,
-    add_workers,
-    parse_number,
-    parse_verbosity,
-    parse_whole,
-    parse_wholes,
-)
-from grbp.cli.outputs import add_outputs, check_outputs, write_answer
 from grbp.cli.printing import print_paragraph
-from grbp.cli.progress import progress_bar
-from grbp.experiments.league import GOALS, REPLICAS, ROUNDS, SEED, STEP
 from grbp.experiments.tables import COLUMNS, Row
-from grbp.figures.league_map import league_paths
 
 _NAME: Final = 20
 """Columns for a name; a longer one has a line of its own."""
@@ -26,63 +12,7 @@ _NAME: Final = 20
 _UNITS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument(
-        "--learner", action="append",
-        help="repeat for several; NAME:CONSTANT=NUMBER sets a constant (all but the oracle)",
-    )  # fmt: skip
-    goals = ",".join(map(str, GOALS))
-    parser.add_argument("--goal", help=f"one goal or several ({goals})")
-    parser.add_argument("--step", help=f"p_c and p_f are its multiples ({STEP:g})")
-    parser.add_argument("--rounds", help=f"rounds in a replica ({ROUNDS:,})")
-    parser.add_argument("--replicas", help=f"independent repetitions ({REPLICAS:,})")
-    parser.add_argument("--seed", help=f"a whole number; same seed, same result ({SEED})")
-    add_workers(parser.add_mutually_exclusive_group())
-    add_folder(parser)
-    parser.add_argument("--pairs", action="store_true", help="list every two learners as well")
-    picture = "draw who wins where, as PNG and SVG for each goal"
-    add_outputs(parser, "write every cell as a table", picture)
-
-
-def run(options: argparse.Namespace) -> None:
-    """Play a league and show its tables."""
-    spec, data = _read_spec(options), Path(options.out) / "data"
-    check_outputs(
-        options,
-        pictures=lambda path: league_paths(spec.goals, path).values(),
-        folder=Path(options.out),
-    )
-    with progress_bar(data, **parse_verbosity(options)) as progress:
-        result = grbp.experiments.run(
-            spec,
-            data,
-            progress,
-            parse_whole(options.threads),
-            processes=parse_whole(options.processes),
-            dask=options.dask,
-        )
-    write_answer(
-        options,
-        _as_json(result),
-        _sort_rows(result),
-        lambda path: grbp.save_league(result, path),
-        lambda: _print_league(result, options.pairs),
-    )
-
-
-def _read_spec(options: argparse.Namespace) -> grbp.SweepSpec:
-    """Return the league that the options describe."""
-    asked = {
-        "learners": options.learner,
-        "goals": parse_wholes(options.goal),
-        "step": parse_number(options.step),
-        **{name: parse_whole(getattr(options, name)) for name in ("rounds", "replicas", "seed")},
-    }
-    return grbp.league_spec(**{name: value for name, value in asked.items() if value is not None})
-
-
-def _as_json(result: grbp.SweepResult) -> dict[str, object]:
+def league_to_dict(result: grbp.SweepResult) -> dict[str, object]:
     """Return what was asked, the tables, and every map [p_f][p_c]."""
     spec = result.spec
     grid = spec.grids[0].p_c
@@ -111,7 +41,7 @@ def _as_json(result: grbp.SweepResult) -> dict[str, object]:
     }
 
 
-def _sort_rows(result: grbp.SweepResult) -> list[Row]:
+def sort_rows(result: grbp.SweepResult) -> list[Row]:
     """Return the rows of the table, goal by goal and learner by learner."""
     goals, names = result.spec.goals, result.spec.names
     goal, learner = COLUMNS.index("goal"), COLUMNS.index("learner")
@@ -120,7 +50,8 @@ def _sort_rows(result: grbp.SweepResult) -> list[Row]:
     )
 
 
-def _print_league(result: grbp.SweepResult, pairs: bool) -> None:
+def print_league(result: grbp.SweepResult, *, pairs: bool) -> None:
+    """Print the table of each goal and that of all, and every two learners if that is asked."""
     spec = result.spec
     grid = spec.grids[0].p_c
     print(f"{spec.replicas:,} replicas of {spec.checkpoints[-1]:,} rounds, seed {spec.seed}")
