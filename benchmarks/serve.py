@@ -242,19 +242,9 @@ def busy(effort: Effort) -> list[Columns]:
 
 def make_token(store: Path) -> str:
     """A token for a store that is there."""
-    words = [
-        "serve",
-        "token",
-        "make",
-        "--label",
-        "benchmark",
-        "--role",
-        "admin",
-        "--store",
-        str(store),
-    ]
+    words = "serve token make --label benchmark --role admin --store".split()
     done = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "grbp", *words, "--store", str(store)],
+        [sys.executable, "-m", "grbp", *words, str(store)],
         capture_output=True,
         text=True,
         check=True,
