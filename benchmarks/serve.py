@@ -242,7 +242,7 @@ def busy(effort: Effort) -> list[Columns]:
 
 def make_token(store: Path) -> str:
     """A token for a store that is there."""
-    words = "serve token make --label benchmark --role admin --store".split()
+    words = ["serve", "token", "make", "--label", "benchmark", "--role", "admin", "--store"]
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-m", "grbp", *words, str(store)],
         capture_output=True,
