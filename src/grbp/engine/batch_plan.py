@@ -98,7 +98,7 @@ def _solve_tridiagonal(p: float, q: float, right: Floats) -> Floats:
 
 
 @inlined
-def most_likely_sum(
+def likely_bound(
     sizes: Floats, column: int, kind: int, rounds: float, spare: float, slack: float
 ) -> float:
     """Compute a number that rounds will hardly add up to more than, of one kind."""
@@ -118,12 +118,12 @@ def choose_box(sizes: Floats, column: int, rounds: int, long: bool) -> CounterBo
     k = float(rounds)
     spare = deviations * math.sqrt(k)
     return CounterBox(
-        min(k, most_likely_sum(sizes, column, 0, k, spare, slack)),
-        min(k, most_likely_sum(sizes, column, 1, k, spare, slack)),
-        most_likely_sum(sizes, column, 2, k, spare, slack),
-        most_likely_sum(sizes, column, 3, k, spare, slack),
-        min(k, most_likely_sum(sizes, column, 4, k, spare, slack)),
-        min(k, most_likely_sum(sizes, column, 5, k, spare, slack)),
+        min(k, likely_bound(sizes, column, 0, k, spare, slack)),
+        min(k, likely_bound(sizes, column, 1, k, spare, slack)),
+        likely_bound(sizes, column, 2, k, spare, slack),
+        likely_bound(sizes, column, 3, k, spare, slack),
+        min(k, likely_bound(sizes, column, 4, k, spare, slack)),
+        min(k, likely_bound(sizes, column, 5, k, spare, slack)),
     )
 
 
