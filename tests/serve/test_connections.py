@@ -17,7 +17,7 @@ from serving import Serving
 from sockets import connect, is_closed, wait_until
 
 from grbp import Study
-from grbp.serve.connections import Connections, TlsDoor
+from grbp.serve.connections import Connections, HttpConnection
 
 ASK = "GET /health HTTP/1.1\nHost: {host}\n\n"
 HALF_BODY = (
@@ -223,8 +223,8 @@ def test_silence_before_tls_is_counted_and_ended_as_well(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
     server = Serving(tmp_path, head_patience=0.3, each_connections=5)
-    door: Any = partial(TlsDoor, context)
-    server._server = uvicorn.Server(uvicorn.Config(server.app, log_config=None, http=door))
+    secure: Any = partial(HttpConnection, context=context)
+    server._server = uvicorn.Server(uvicorn.Config(server.app, log_config=None, http=secure))
     trusts = ssl.create_default_context(cafile=certificate[0])
     with server, httpx.Client(verify=trusts) as client:
         state, url = server.app.state.server, server.url.replace("http:", "https:")

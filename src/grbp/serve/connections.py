@@ -106,32 +106,66 @@ class Connections:
 
 
 class HttpConnection(H11Protocol):
-    """A connection that does not wait for its client for long."""
+    """A connection that does not wait for its client for long, be it for TLS or for a request.
 
-    def __init__(self, config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> None:
-        super().__init__(config, server_state, app_state, _loop)
-        server = config.app.state.server
+    Parameters
+    ----------
+    context : SSLContext or None
+        The certificate and its key, if there is TLS, which is agreed on first.
+    **options
+        What uvicorn gives to a connection.
+    """
+
+    def __init__(self, *, context: ssl.SSLContext | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        server = self.config.app.state.server  # type: ignore[union-attr]
         self._house, self._patience = server.connections, server.settings.head_patience
+        self._context, self._address, self._begun = context, "", False
+        self._early: list[bytes] = []
+        self._handshake: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.logger, self.served = _HTTP, False
-        self.app_state = {**app_state, CONNECTION: self}
+        self.app_state = {**self.app_state, CONNECTION: self}
 
     @property
     def idle(self) -> bool:
         """Whether no request is under way."""
         return self.cycle is None or self.cycle.response_complete
 
-    @property
-    def _address(self) -> str:
-        return self.client[0] if self.client else ""
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, or refuse to."""
-        super().connection_made(transport)
-        if self._house.admit(self, self._address):
-            self._watch()
-        else:
+        self.transport = transport
+        self._address = str((transport.get_extra_info("peername") or [""])[0])
+        if not self._house.admit(self, self._address):
             transport.abort()
+        elif self._context is None:
+            self._begin(transport)
+        else:
+            transport.pause_reading()
+            self._handshake = self.loop.create_task(self._agree(self._context))
+
+    async def _agree(self, context: ssl.SSLContext) -> None:
+        """Do the handshake of TLS."""
+        try:
+            secure = await self.loop.start_tls(
+                self.transport, self, context, server_side=True,
+                ssl_handshake_timeout=self._patience,
+            )  # fmt: skip
+        except OSError:
+            secure = None
+        if secure is None or secure.is_closing():
+            self._house.leave(self)
+            self.transport.abort()
+        else:
+            self._begin(secure)
+
+    def _begin(self, transport: asyncio.Transport) -> None:
+        """Wait for requests, which may have come together with the end of the handshake."""
+        super().connection_made(transport)
+        self._begun = True
+        self._watch()
+        for data in self._early:
+            self.data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -141,8 +175,11 @@ class HttpConnection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read what has come, and see how long to wait for more."""
-        super().data_received(data)
-        self._watch()
+        if self._begun:
+            super().data_received(data)
+            self._watch()
+        else:
+            self._early.append(data)
 
     def on_response_complete(self) -> None:
         """Wait for the next request, but not for a client who does not read."""
@@ -189,69 +226,6 @@ class HttpConnection(H11Protocol):
             self.transport.abort()
         else:
             self.transport.close()
-
-
-class TlsDoor(asyncio.Protocol):
-    """A connection before its TLS is agreed on, which is counted and not waited for as others are.
-
-    Parameters
-    ----------
-    context : SSLContext
-        The certificate and its key.
-    **options
-        What the connection behind it is made with.
-    """
-
-    idle, served = True, False
-
-    def __init__(self, context: ssl.SSLContext, **options: Any) -> None:
-        self._context, self._options = context, options
-        server = options["config"].app.state.server
-        self._house, self._patience = server.connections, server.settings.head_patience
-        self._early: list[bytes] = []
-        self._task: asyncio.Task[None] | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin the handshake, or refuse to."""
-        self._transport = transport
-        transport.pause_reading()
-        peer = transport.get_extra_info("peername") or [""]
-        if self._house.admit(self, str(peer[0])):
-            self._task = asyncio.get_running_loop().create_task(self._agree())
-        else:
-            transport.abort()
-
-    def data_received(self, data: bytes) -> None:
-        """Keep what comes together with the end of the handshake."""
-        self._early.append(data)
-
-    def connection_lost(self, _: Exception | None) -> None:
-        """Forget the connection."""
-        self._house.leave(self)
-
-    def abort(self) -> None:
-        """Close at once."""
-        self._transport.abort()
-
-    async def _agree(self) -> None:
-        """Do the handshake, and hand the connection on."""
-        begin = asyncio.get_running_loop().start_tls
-        try:
-            secure = await begin(
-                self._transport, self, self._context, server_side=True,
-                ssl_handshake_timeout=self._patience,
-            )  # fmt: skip
-        except OSError:
-            secure = None
-        self._house.leave(self)
-        if secure is None or secure.is_closing():
-            self._transport.abort()
-            return
-        behind = HttpConnection(**self._options)
-        secure.set_protocol(behind)
-        behind.connection_made(secure)
-        for data in self._early:
-            behind.data_received(data)
 
 
 def _fit_to_files(most: int) -> int:

@@ -35,7 +35,7 @@ try:
     from fastapi import FastAPI
 
     from grbp.serve.app import create_app
-    from grbp.serve.connections import HttpConnection, TlsDoor
+    from grbp.serve.connections import HttpConnection
     from grbp.serve.state import ServerState
 except ImportError as error:
     if isinstance(error, MissingExtra):
@@ -274,8 +274,7 @@ def _configure(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
         ws="none",
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,
-        # Whoever makes a connection for TLS and says nothing is counted as well.
-        http=HttpConnection if context is None else partial(TlsDoor, context),  # type: ignore[arg-type]
+        http=partial(HttpConnection, context=context),  # type: ignore[arg-type]
     )
 
 
