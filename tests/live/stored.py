@@ -12,11 +12,10 @@ from grbp.live.schema import (
     HeldRow,
     StudyRow,
     dumps_answer,
-    hash_event,
     hash_fields,
+    seal,
 )
 from grbp.live.store.base import LAST, Store, Transaction
-from grbp.live.store.sql import NO_COUNTERS
 
 T = TypeVar("T")
 
@@ -28,13 +27,12 @@ def _row(row: Callable[..., T], /, **values: Any) -> T:
 
 
 def a_study(name: str = "s", **values: Any) -> StudyRow:
-    usual = {"name": name, "config": "{}", "head": NO_HASH, "counters": NO_COUNTERS}
-    return _row(StudyRow, **usual | values)
+    return StudyRow(**{"name": name, "config": "{}", "seq": 0, "head": NO_HASH} | values)
 
 
 def an_event(seq: int = 1, **values: Any) -> Event:
     event = _row(Event, **{"seq": seq, "kind": "tell", "who": "me", "previous": NO_HASH} | values)
-    return hash_event(event)
+    return seal(event, event.response)
 
 
 def a_case(case: int = 1, **values: Any) -> CaseRow:
@@ -70,7 +68,7 @@ def tell(rows: Transaction, key: str = "", who: str = "me") -> int:
     assert study is not None
     if key and (before := rows.event_of_key(key)):
         return before.seq
-    said = dumps_answer({}, 0, study)
+    said = dumps_answer({}, 0, study._asdict())
     event = an_event(study.seq + 1, previous=study.head, key=key, who=who, response=said)
     rows.append(event)
     rows.put_study(study._replace(seq=event.seq, head=event.hash))

@@ -38,9 +38,9 @@ def check_note(at: Request, /, case: int, text: str) -> Asked | Answer:
     return at.find_answer("note", words) or Asked(case, 0, words)
 
 
-def keep_case(_: Config, case: CaseRow, __: Entry, ___: Past) -> Effect:
+def keep_case(_: Config, __: CaseRow, ___: Entry, ____: Past) -> Effect:
     """Leave a case as it is."""
-    return Effect(case)
+    return Effect()
 
 
 def word_note(entry: Recorded) -> EventLine:

@@ -8,7 +8,7 @@ from any_study import AnyStudy
 from serving import Serving
 
 from grbp import Study
-from grbp.live.schema import Recent, loads
+from grbp.live.schema import loads
 
 
 def observe(study: Study) -> dict[str, Counter[tuple[int, str, bool]]]:
@@ -101,14 +101,3 @@ def test_a_large_goal_forgets_nothing_that_was_seen(goal: int, groups: list[str]
         for one in status.by_group.values():
             assert one.basis.f + one.basis.c == 3
         assert study.verify().ok
-
-
-def test_what_was_written_not_long_ago_is_read_again_as_it_is() -> None:
-    recent = Recent()
-    values = [[k] for k in range(250)]
-    texts = [recent.write(value) for value in values]
-    assert recent.read(texts[-1]) is values[-1]
-    assert [recent.read(text) for text in texts] == values
-    made = Recent(tuple)
-    assert made.read("[1,2]") is made.read("[1,2]")
-    assert made.read("[1,2]") == (1, 2)

@@ -140,8 +140,8 @@ class TestContract:
     def test_each_row_is_read_as_it_was_last_written(self, store: Store) -> None:
         case, held = a_case(), a_held_step(due="5")
         counts: dict[str, Any] = {"opened": 9, "won": 2, "pending": 4, "c": 7, "c_up": 3}
-        study = a_study()._replace(counters="[9,1.5,0,0,0,0,0,0,1]", **counts)
-        event = an_event(key="k", response=dumps_answer({}, 0, study))
+        study = a_study()._replace(counters=[9, 1.5, 0, 0, 0, 0, 0, 0, 1], **counts)
+        event = an_event(key="k", response=dumps_answer({}, 0, study._asdict()))
         study = study._replace(seq=1, head=event.hash, config="{9}")
 
         def write(rows: Transaction) -> str:

@@ -372,11 +372,10 @@ class Watch(NamedTuple):
     def _count(self, step: Step, sign: int, told: Told) -> "Watch":
         """Count a move, or take it out of the counts, and keep what was told of its action."""
         _, group, state, finish, success = step
-        return self._replace(
-            by_state=_add(self.by_state, finish, success, state - 1, sign),
-            by_group=_add(self.by_group, finish, success, group, sign),
-            told=_put(self.told, finish, told),
-        )
+        by_state = _add(self.by_state, finish, success, state - 1, sign)
+        by_group = _add(self.by_group, finish, success, group, sign)
+        parts = by_state, by_group, _put(self.told, finish, told)
+        return Watch(self.level, *parts, self.rose, self.looks)
 
     def _look(self, step: Step) -> "Watch":
         """Look at the alarms of an action that are due."""
@@ -459,10 +458,12 @@ def _add(
     tallies: tuple[Tally, ...], finish: bool, success: bool, at: int, sign: int
 ) -> tuple[Tally, ...]:
     """Add one to the successes or the failures of an action at one place, or take it away."""
-    tally, kind = tallies[finish], "wins" if success else "losses"
-    counts = getattr(tally, kind)
-    new = tally._replace(**{kind: _put(counts, at, counts[at] + sign)})
-    return _put(tallies, finish, new)
+    wins, losses = tallies[finish]
+    if success:
+        wins = _put(wins, at, wins[at] + sign)
+    else:
+        losses = _put(losses, at, losses[at] + sign)
+    return _put(tallies, finish, Tally(wins, losses))
 
 
 def _check_bool(name: str, value: object) -> bool:

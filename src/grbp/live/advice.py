@@ -9,7 +9,6 @@ from grbp._format import as_plain
 from grbp.fitting.watch import Alarm
 from grbp.live.basis import Basis, StateBasis, explain
 from grbp.live.config import Config, this_version
-from grbp.live.evolve import load_watch
 from grbp.live.ledger import Known, advise, load_known
 from grbp.live.schema import OPEN, CaseRow, StudyRow
 from grbp.live.standing_words import describe_advice
@@ -138,7 +137,7 @@ def _speak_against(
 
 def find_alarms(study: StudyRow) -> tuple[Alarm, ...]:
     """Return the alarms of a study that rose, the one with the most evidence first."""
-    return load_watch(study.alarms).alarms() if study.alarms else ()
+    return study.alarms.alarms() if study.alarms else ()
 
 
 def case_basis(config: Config, row: CaseRow) -> AnyBasis:

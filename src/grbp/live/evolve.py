@@ -5,9 +5,10 @@ event that was recorded, now or long ago: it is applied to what stands in a stor
 recorded, and folded over a log to find out what should stand there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 from grbp.errors import InvalidInput
 from grbp.fitting.watch import Step, Watch
@@ -15,7 +16,7 @@ from grbp.learners.counters import step_counts
 from grbp.live import ledger
 from grbp.live.config import FINISH, Config, load_config
 from grbp.live.history import Entry, Move, keep_steps
-from grbp.live.schema import CLOSED, LOST, OPEN, WON, CaseRow, HeldRow, Recent, StudyRow, dumps
+from grbp.live.schema import CLOSED, LOST, OPEN, WON, CaseRow, HeldRow, StudyRow, dumps
 
 Past: TypeAlias = Callable[[], Iterator[Entry]]
 """What was recorded of a case before, as far as it stands, the last entry first."""
@@ -26,8 +27,8 @@ class Effect(NamedTuple):
 
     Attributes
     ----------
-    case : CaseRow
-        The case after it.
+    changes : dict
+        What is anew in the row of the case, by its fields; all of it, of one that is opened.
     move : tuple or None
         The step that it told, took back or let count.
     held : HeldRow or None
@@ -36,49 +37,50 @@ class Effect(NamedTuple):
         The number of the step that need not wait any more; 0 for none.
     """
 
-    case: CaseRow
+    changes: Mapping[str, Any] = MappingProxyType({})
     move: Move | None = None
     held: HeldRow | None = None
     released: int = 0
 
 
-def configure(study: StudyRow, entry: Entry) -> StudyRow:
+def configure(_: StudyRow, entry: Entry) -> dict[str, Any]:
     """Make a study, or configure one anew in which no case was opened yet."""
     config = Config(**entry.asked["config"])
-    alarms = ""
+    alarms = None
     if config.alarms:
-        alarms = dumps(Watch.start(config.goal, max(len(config.groups), 1), config.level))
-    return ledger.begin(config, study._replace(name=config.name, config=config.text, alarms=alarms))
+        alarms = Watch.start(config.goal, max(len(config.groups), 1), config.level)
+    return {"name": config.name, "config": config.text, "alarms": alarms} | ledger.begin(config)
 
 
-def archive(study: StudyRow, entry: Entry) -> StudyRow:
+def archive(_: StudyRow, entry: Entry) -> dict[str, Any]:
     """Close a study for entries."""
-    return study._replace(archived=entry.event.recorded)
+    return {"archived": entry.event.recorded}
 
 
-def unarchive(study: StudyRow, _: Entry) -> StudyRow:
+def unarchive(_: StudyRow, __: Entry) -> dict[str, Any]:
     """Open a study for entries again, as every event does that is recorded in it."""
-    return study
+    return {}
 
 
-def change_learner(study: StudyRow, entry: Entry) -> StudyRow:
+def change_learner(study: StudyRow, entry: Entry) -> dict[str, Any]:
     """Let another learner decide the next cases; those that were opened are played as decided."""
     config, asked, seq = load_config(study.config), entry.asked, entry.event.seq
     new = config.change_learner(asked["learner"], asked["constants"], study.opened, seq)
-    return study._replace(config=new.text)
+    return {"config": new.text}
 
 
 def open_case(_config: Config, _case: None, entry: Entry, _past: Past) -> Effect:
     """Begin with a case."""
     event, asked, answer = entry.event, entry.asked, entry.answer
+    nothing = ("steps", "overridden", "f", "f_goal", "c", "c_up", "held", "held_f")
     return Effect(
-        CaseRow(
-            case=event.case, first=asked["state"], state=asked["state"],
-            threshold=answer["threshold"], status=OPEN, steps=0, overridden=0, f=0, f_goal=0, c=0,
-            c_up=0, held=0, held_f=0, settled=0, opened=event.recorded, since=entry.since,
-            known=dumps(answer["known"]), version=answer["version"], last=event.seq,
-            group=asked.get("group", ""),
-        )
+        dict.fromkeys(nothing, 0)
+        | {
+            "case": event.case, "first": asked["state"], "state": asked["state"],
+            "threshold": answer["threshold"], "status": OPEN, "opened": event.recorded,
+            "since": entry.since, "known": dumps(answer["known"]), "version": answer["version"],
+            "group": asked.get("group", ""),
+        }
     )  # fmt: skip
 
 
@@ -87,22 +89,21 @@ def tell(config: Config, case: CaseRow, entry: Entry, _past: Past) -> Effect:
     event, answer, after = entry.event, entry.answer, entry.asked["state"]
     move = answer["took"], case.state, after
     due = due_time(config, answer["took"], case.since, event.recorded)
-    new = case._replace(
-        **_count(config, case, move, 1, held=bool(due)),
-        state=after,
-        status=WON if after == config.goal else LOST if after == 0 else OPEN,
-        steps=event.step,
-        overridden=case.overridden + (answer["took"] != answer["advised"]),
-        since=entry.since,
-    )
-    return Effect(new, move, HeldRow(case.case, event.step, due, event.seq) if due else None)
+    changes = _count(config, case, move, 1, held=bool(due)) | {
+        "state": after,
+        "status": WON if after == config.goal else LOST if after == 0 else OPEN,
+        "steps": event.step,
+        "overridden": case.overridden + (answer["took"] != answer["advised"]),
+        "since": entry.since,
+    }
+    return Effect(changes, move, HeldRow(case.case, event.step, due, event.seq) if due else None)
 
 
 def void(config: Config, case: CaseRow, entry: Entry, past: Past) -> Effect:
     """Take back the withdrawal of a case, or its last step."""
     step, matured, steps = entry.event.step, False, list[Entry]()
     if not step:
-        return Effect(case._replace(status=OPEN))
+        return Effect({"status": OPEN})
     for one in past():
         matured = matured or (one.event.kind, one.event.step) == ("mature", step)
         steps += keep_steps([one])
@@ -110,46 +111,47 @@ def void(config: Config, case: CaseRow, entry: Entry, past: Past) -> Effect:
             break
     done, before = steps
     answer, waits = done.answer, not (matured or done.answer["counted"])
-    new = case._replace(
-        **_count(config, case, done.move, -1, held=waits),
-        state=answer["from"],
-        status=OPEN,
-        steps=step - 1,
-        overridden=case.overridden - (answer["took"] != answer["advised"]),
-        since=before.since,
-    )
-    return Effect(new, done.move, None, step if waits else 0)
+    changes = _count(config, case, done.move, -1, held=waits) | {
+        "state": answer["from"],
+        "status": OPEN,
+        "steps": step - 1,
+        "overridden": case.overridden - (answer["took"] != answer["advised"]),
+        "since": before.since,
+    }
+    return Effect(changes, done.move, None, step if waits else 0)
 
 
-def close(_config: Config, case: CaseRow, _entry: Entry, _past: Past) -> Effect:
+def close(_config: Config, _case: CaseRow, _entry: Entry, _past: Past) -> Effect:
     """Withdraw a case."""
-    return Effect(case._replace(status=CLOSED))
+    return Effect({"status": CLOSED})
 
 
 def mature(config: Config, case: CaseRow, entry: Entry, past: Past) -> Effect:
     """Let a step count, whose window is over."""
     step = entry.event.step
     move = next(one.move for one in keep_steps(past()) if one.event.step == step)
-    case = case._replace(**_count(config, case, move, -1, held=True))
-    new = case._replace(**_count(config, case, move, 1, held=False))
-    return Effect(new, move, None, step)
+    changes = _count(config, case, move, -1, held=True) | _count(config, case, move, 1, held=False)
+    return Effect(changes, move, None, step)
 
 
 def count_effect(
-    config: Config, study: StudyRow, old: CaseRow | None, effect: Effect, past: Past
-) -> StudyRow:
-    """Return a study after an event about a case of it."""
-    new, move = effect.case, effect.move
+    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, effect: Effect, past: Past
+) -> dict[str, Any]:
+    """Return what a study counts after an event about a case of it."""
+    move, parts = effect.move, dict[str, Any]()
     moves = [] if move is None else [move]
     if ledger.shows_moves(config, old, new):
         before = [entry.move for entry in keep_steps(past()) if entry.event.kind == "tell"]
         if effect.released and move is not None:
             before.remove(move)  # It was told before.
         moves = before + moves
-    sign, alarms = 0 if old is None else ledger.count_change(old, new), study.alarms
-    if alarms and sign and move is not None:
-        alarms = _watch(config, alarms, new, move, sign)
-    return study._replace(alarms=alarms, **ledger.count(config, study, old, new, moves))
+    sign = 0 if old is None else ledger.count_change(old, new)
+    if study.alarms and sign and move is not None:
+        action, state, after = move
+        step = Step(new.case, config.number_of(new.group), state, action == FINISH, after > state)
+        watch = study.alarms
+        parts["alarms"] = watch.follow(step) if sign > 0 else watch.take_back(step)
+    return parts | ledger.count(config, study, old, new, moves)
 
 
 def _count(config: Config, case: CaseRow, move: Move, sign: int, *, held: bool) -> dict[str, Any]:
@@ -177,19 +179,3 @@ def due_time(config: Config, action: str, since: str, now: str) -> str:
             " after the year 9999: correct the clock, or when it was observed"
         ) from None
     return due if due > now else ""
-
-
-def _watch(config: Config, alarms: str, case: CaseRow, move: Move, sign: int) -> str:
-    """Let the alarms follow a step that counts, or take it back."""
-    (action, state, after), watch = move, load_watch(alarms)
-    step = Step(case.case, config.number_of(case.group), state, action == FINISH, after > state)
-    return _WATCHES.write(watch.follow(step) if sign > 0 else watch.take_back(step))
-
-
-_WATCHES: Final = Recent(Watch.from_list)
-
-
-def load_watch(text: str) -> Watch:
-    """Return what the alarms know."""
-    watch: Watch = _WATCHES.read(text)
-    return watch

@@ -19,9 +19,9 @@ from grbp.live.schema import (
     dumps,
     dumps_answer,
     has_types,
-    hash_event,
     hash_fields,
     loads,
+    seal,
 )
 from grbp.live.store.base import HOUSE, Store, Transaction
 from grbp.live.verify import Verified, verify_study
@@ -48,12 +48,10 @@ def append(tx: Transaction, call: Call, kind: str, /, **what: Any) -> Event:
         tx.put_study(row)  # It must be there before its events.
     else:
         latest = loads(_require_last(tx, row).response)["latest"]
-    answer = dumps_answer({"latest": latest | {kind: row.seq + 1}}, 0, row)
-    event = hash_event(
-        Event(
-            row.seq + 1, kind, 0, 0, dumps(what), answer, call.who, call.now, "", "", row.head, ""
-        )
-    )
+    answer = dumps_answer({"latest": latest | {kind: row.seq + 1}}, 0, row._asdict())
+    who, now = call.who, call.now
+    event = Event(row.seq + 1, kind, 0, 0, dumps(what), "", who, now, "", "", row.head, "")
+    event = seal(event, answer)
     tx.append(event)
     tx.put_study(row._replace(config=_dumps_config(event.hash), seq=event.seq, head=event.hash))
     return event

@@ -15,16 +15,17 @@ nothing forgotten. FINISH that was advised, or taken, and does not count yet is 
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grbp.learners.counters import NO_COUNTS, NOBODY, Counters, Totals, add_to
+from grbp.learners.counters import NO_COUNTS as NO_COUNTERS, NOBODY, Counters, Totals, add_to
 from grbp.learners.memory import outcomes_of, recall, reweigh
 from grbp.learners.state_counters import StateCounters
 from grbp.live.config import CONTINUE, FINISH, Config
 from grbp.live.history import Move
-from grbp.live.schema import CLOSED, OPEN, WON, CaseRow, Recent, StudyRow, dumps, loads
+from grbp.live.schema import CLOSED, NO_COUNTS, OPEN, WON, CaseRow, StudyRow, loads
 from grbp.live.starts import DRAWN, make_state_counters
 from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import fold_in
@@ -34,14 +35,13 @@ _DUST: Final = 1e-9
 _COUNTED: Final = ("f", "f_goal", "c", "c_up")
 """What is counted of a case, in all states together."""
 
-_COUNTERS, _SEEN = Recent(), Recent()
-
 Counted: TypeAlias = list[int]
 """f, f_goal, c and c_up."""
 
 
-class Book(NamedTuple):
-    """What is counted in one group.
+@dataclass(slots=True)
+class Book:
+    """What is counted in one group, while it is changed.
 
     Attributes
     ----------
@@ -109,37 +109,28 @@ def advise(config: Config, case: CaseRow) -> str | None:
     return FINISH if finishes(config, case.threshold, case.state) else CONTINUE
 
 
-def begin(config: Config, study: StudyRow) -> StudyRow:
-    """Return a study in which nothing is counted but what it begins with."""
+def begin(config: Config) -> dict[str, Any]:
+    """Return what a study counts that has seen nothing: what it begins with."""
     places, weights = config.goal - 1 if config.by_state else 1, config.memories.start().tolist()
-    made = []
+    kept = []
     for group in config.groups or [""]:
         rounds, counts = config.first_of(group)
-        memories = [counts] * len(weights[0])
-        made.append(Book(0, [0] * places, [0] * 4, memories, weights, rounds))
-    empty = [[[0] * config.states_seen] * 4] * len(made)
-    seen = dumps(empty) if config.seen else ""
-    return study._replace(seen=seen, **_keep_books(config, made))
+        kept.append([0, [0] * places, [0] * 4, [counts] * len(weights[0]), weights])
+    empty = [[[0] * config.states_seen] * 4] * len(kept)
+    return {
+        "counters": [rounds, *counts] if config.plain else kept,
+        "seen": empty if config.seen else NO_COUNTS,
+    }
 
 
-def _load_books(config: Config, study: StudyRow) -> list[Book]:
-    """Return the books of a study."""
-    kept = _COUNTERS.read(study.counters)
-    if not config.plain:
-        return [Book(*one) for one in kept]
-    under_way = [getattr(study, name) for name in _COUNTED]
-    return [Book(study.opened, [study.pending], under_way, [kept[1:]], [[1.0], [1.0]], kept[0])]
-
-
-def _keep_books(config: Config, books: list[Book], before: str = "") -> dict[str, Any]:
-    """Return what a study keeps of its books; one that is plain says some of it by itself."""
-    if not config.plain:
-        return {"counters": _COUNTERS.write([book[:-1] for book in books])}
-    _, _, (f, f_goal, c, c_up), (counts,), _, rounds = books[0]
-    kept = [rounds, *counts]
-    same = before and _COUNTERS.read(before) == kept
-    counters = before if same else _COUNTERS.write(kept)
-    return {"counters": counters, "f": f, "f_goal": f_goal, "c": c, "c_up": c_up}
+def _load_book(config: Config, study: StudyRow, at: int) -> Book:
+    """Return what is counted in a group; of a study that is plain, the study says some of it."""
+    if config.plain:
+        rounds, *counts = study.counters
+        under_way = [getattr(study, name) for name in _COUNTED]
+        return Book(study.opened, [study.pending], under_way, [counts], [[1.0], [1.0]], rounds)
+    opened, pending, under_way, counts, weights = study.counters[at]
+    return Book(opened, [*pending], [*under_way], counts, weights)
 
 
 def count(
@@ -150,34 +141,41 @@ def count(
     The last move is the step that was told, taken back or became mature; where `shows_moves` says
     so, the others are there as well.
     """
-    books, at = _load_books(config, study), config.number_of(new.group)
-    before, move, book = old or new, moves[-1] if moves else None, books[at]
-    pending = _count_pending(config, book, old, new, move)
-    parts: dict[str, Any] = {
-        "opened": study.opened + (old is None),
-        "pending": study.pending + sum(pending) - sum(book.pending),
-    }
-    book = book._replace(pending=pending)
-    books[at] = _forget(config, book) if old is None else _count_case(config, book, old, new, moves)
+    at = config.number_of(new.group)
+    before, move, book = old or new, moves[-1] if moves else None, _load_book(config, study, at)
+    parts: dict[str, Any] = {"pending": study.pending - sum(book.pending)}
+    _count_pending(config, book, old, new, move)
+    parts["pending"] += sum(book.pending)
+    if old is None:
+        parts["opened"] = study.opened + 1
+        _forget(config, book)
+    else:
+        _count_case(config, book, old, new, moves)
     if study.seen and move is not None and (sign := count_change(before, new)):
         parts["seen"] = _see(study.seen, at, move, config.states_seen, sign)
     if new.status != before.status:
         for status, more in ((before.status, -1), (new.status, 1)):
             if status != OPEN:
                 parts[status] = getattr(study, status) + more
-    if not config.plain:
-        for name in _COUNTED:
-            parts[name] = getattr(study, name) + getattr(new, name) - getattr(before, name)
-    return parts | _keep_books(config, books, study.counters)
+    if config.plain:
+        parts |= zip(_COUNTED, book.under_way, strict=True)
+        return parts | {"counters": [book.rounds, *book.counts[0]]}
+    for name in _COUNTED:
+        parts[name] = getattr(study, name) + getattr(new, name) - getattr(before, name)
+    kept = [book.opened, book.pending, book.under_way, book.counts, book.weights]
+    return parts | {"counters": _put(study.counters, at, kept)}
 
 
-def _see(text: str, at: int, move: Move, states: int, sign: int) -> str:
+def _put(parts: list[Any], at: int, new: Any) -> list[Any]:
+    """Return a list with one of its parts anew."""
+    return [*parts[:at], new, *parts[at + 1 :]]
+
+
+def _see(seen: list[Any], at: int, move: Move, states: int, sign: int) -> list[Any]:
     """Return what was seen with a step more in a group, or one less."""
-    seen, kind, state = list(_SEEN.read(text)), _kind_of(move), min(move[1], states)
-    seen[at] = list(seen[at])
-    seen[at][kind] = list(seen[at][kind])
-    seen[at][kind][state - 1] += sign
-    return _SEEN.write(seen)
+    kind, place = _kind_of(move), min(move[1], states) - 1
+    counts = seen[at][kind]
+    return _put(seen, at, _put(seen[at], kind, _put(counts, place, counts[place] + sign)))
 
 
 def _kind_of(move: Move) -> int:
@@ -199,54 +197,52 @@ def count_change(old: CaseRow, new: CaseRow) -> int:
     return new.f + new.c - old.f - old.c
 
 
-def _forget(config: Config, book: Book) -> Book:
+def _forget(config: Config, book: Book) -> None:
     """Open a case: what was counted loses its part."""
-    counts = [
-        n if keep == 1.0 else [keep * number for number in n]
-        for keep, n in zip(config.memories.keep.tolist(), book.counts, strict=True)
+    book.opened += 1
+    book.counts = [
+        counts if keep == 1.0 else [keep * number for number in counts]
+        for keep, counts in zip(config.memories.keep.tolist(), book.counts, strict=True)
     ]
-    return book._replace(opened=book.opened + 1, counts=counts)
 
 
 def _count_pending(
     config: Config, book: Book, old: CaseRow | None, new: CaseRow, move: Move | None
-) -> list[int]:
-    """Return how much FINISH is pending after a case was changed or opened.
+) -> None:
+    """Count how much FINISH is pending after a case was changed or opened.
 
     It is pending while it is advised, and while it is held since it was taken.
     """
-    pending, changes = list(book.pending), [(issued_state(config, new), 1)]
+    changes = [(issued_state(config, new), 1)]
     if old is not None:
         changes.append((issued_state(config, old), -1))
         if move is not None:
             changes.append((move[1], new.held_f - old.held_f))
     for state, number in changes:
         if state:
-            pending[state - 1 if config.by_state else 0] += number
-    return pending
+            book.pending[state - 1 if config.by_state else 0] += number
 
 
 def _count_case(
     config: Config, book: Book, old: CaseRow, new: CaseRow, moves: Sequence[Move]
-) -> Book:
+) -> None:
     """Count what a case has more than before, or take out what it has less."""
     if config.by_state and (sign := count_change(old, new)):
         step = [0.0] * len(book.counts[0])
         step[_kind_of(moves[-1]) * (config.goal - 1) + moves[-1][1] - 1] = 1.0
-        book = _add(config, book, new, step, sign)
+        _add(config, book, new, step, sign)
     if config.memory == "averaged" and new.settled and not old.settled:
-        book = book._replace(weights=_weigh(config, book, new, moves))
+        book.weights = _weigh(config, book, new, moves)
     if config.by_state:
-        return book
-    under_way, rounds = list(book.under_way), book.rounds
+        return
     for case, sign in ((old, -1), (new, 1)):
         if case.settled:
             ended, *shown = _count_settled(case)
-            book, rounds = _add(config, book, case, shown, sign), rounds + sign * ended
+            _add(config, book, case, shown, sign)
+            book.rounds += sign * ended
         else:
             for k, name in enumerate(_COUNTED):
-                under_way[k] += sign * getattr(case, name)
-    return book._replace(under_way=under_way, rounds=rounds)
+                book.under_way[k] += sign * getattr(case, name)
 
 
 def _count_settled(case: CaseRow) -> Counters:
@@ -257,10 +253,10 @@ def _count_settled(case: CaseRow) -> Counters:
     ended = case.status != CLOSED
     credit = case.threshold if ended and not case.overridden else NOBODY
     totals = Totals(ended, case.status == WON, case.f, case.f_goal, case.c, case.c_up)
-    return add_to(NO_COUNTS, credit, totals)
+    return add_to(NO_COUNTERS, credit, totals)
 
 
-def _add(config: Config, book: Book, case: CaseRow, shown: Sequence[float], sign: int) -> Book:
+def _add(config: Config, book: Book, case: CaseRow, shown: Sequence[float], sign: int) -> None:
     """Add what a case showed to every memory, as far as it counts there, or take it out again."""
     counts = []
     for n, weight in zip(book.counts, _case_weights(config, book, case), strict=True):
@@ -270,7 +266,7 @@ def _add(config: Config, book: Book, case: CaseRow, shown: Sequence[float], sign
             if not config.by_state:  # No more successes than tries.
                 new[1::2] = map(min, new[1::2], new[::2])
         counts.append(new)
-    return book._replace(counts=counts)
+    book.counts = counts
 
 
 def _case_weights(config: Config, book: Book, case: CaseRow) -> list[float]:
@@ -307,7 +303,7 @@ def _weigh(config: Config, book: Book, case: CaseRow, moves: Sequence[Move]) -> 
 def know(config: Config, study: StudyRow, group: str = "") -> Known:
     """Return what a case of a group that is opened now is decided from."""
     at = config.number_of(group)
-    book = _load_books(config, study)[at]
+    book = _load_book(config, study, at)
     rho = config.first_of(group)[0] + book.opened
     kept: Any = [_make_counters(config, rho, n, book.under_way) for n in book.counts]
     n = kept[0]
@@ -329,7 +325,8 @@ def know_all(config: Config, study: StudyRow) -> dict[str, Known]:
 
 def _pool(config: Config, study: StudyRow) -> Known:
     """Return what is known of all groups together; what all begin with counts once."""
-    books, keep = _load_books(config, study), config.memories.keep[0]
+    books = [_load_book(config, study, at) for at in range(len(config.groups))]
+    keep = config.memories.keep[0]
     first = np.zeros(len(books[0].counts[0]))
     if not isinstance(config.start, dict):
         first = np.array(config.first_of(config.groups[0])[1])
@@ -368,8 +365,8 @@ def _load_seen(config: Config, study: StudyRow, groups: Iterable[int]) -> list[A
     """Return what was seen in some groups, with what the records told that they began with."""
     if not study.seen:
         return None
-    seen, chosen = _SEEN.read(study.seen), list(groups)
-    parts = [seen[at] for at in chosen]
+    chosen = list(groups)
+    parts = [study.seen[at] for at in chosen]
     records = [one[1:5] for one in _find_records(config, chosen)]
     if config.by_state:
         return list(np.sum(np.array(parts + records, dtype=int), axis=0).tolist())

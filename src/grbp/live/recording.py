@@ -21,8 +21,8 @@ from grbp.live.schema import (
     StudyRow,
     dumps,
     dumps_answer,
-    hash_event,
     loads,
+    seal,
 )
 from grbp.live.store.base import Transaction
 
@@ -73,12 +73,15 @@ def replay(tx: Transaction, event: Event, learner: LearnerLike | None, *, decide
     return record(tx, call, event.kind, **loads(event.request)).event
 
 
-def evolve_case(config: Config, case: CaseRow | None, entry: Entry, past: Past) -> Effect:
-    """Return what an event about a case makes of it; one that is opened is none before."""
+def evolve_case(
+    config: Config, case: CaseRow | None, entry: Entry, past: Past
+) -> tuple[CaseRow, Effect]:
+    """Return a case after an event about it, and what it changed; one that is opened was none."""
     effect: Effect = KINDS[entry.event.kind].evolve(config, case, entry, past)
-    row = effect.case
-    settled = int(row.status != OPEN and not row.held)
-    return effect._replace(case=row._replace(last=entry.event.seq, settled=settled))
+    new = {} if case is None else case._asdict()
+    new |= effect.changes | {"last": entry.event.seq}
+    new["settled"] = int(new["status"] != OPEN and not new["held"])
+    return CaseRow(**new), effect
 
 
 def fold_case(config: Config, entries: list[Entry]) -> tuple[CaseRow, dict[int, HeldRow]]:
@@ -89,11 +92,11 @@ def fold_case(config: Config, entries: list[Entry]) -> tuple[CaseRow, dict[int, 
         if (row is None) != (entry.event.kind == "open"):
             raise ValueError(entry.event.kind)
         past = partial(drop_taken_back, entries[:number][::-1])
-        row, _, waiting, released = evolve_case(config, row, entry, past)
-        if waiting is not None:
-            held[waiting.step] = waiting
-        elif released:
-            del held[released]
+        row, effect = evolve_case(config, row, entry, past)
+        if effect.held is not None:
+            held[effect.held.step] = effect.held
+        elif effect.released:
+            del held[effect.released]
     assert row is not None  # noqa: S101 (whoever asks has an opening)
     return row, held
 
@@ -110,8 +113,6 @@ def _write(at: Request, kind: str, asked: Asked, said: dict[str, Any]) -> Answer
     """Write an event and the rows that follow from it."""
     tx, call, how = at.tx, at.call, KINDS[kind]
     study = at.study if at.exists else StudyRow("", "", 0, NO_HASH)
-    if study.archived:
-        study = study._replace(archived="")
     event = Event(
         seq=study.seq + 1, kind=kind, case=asked.case, step=asked.step, request=dumps(asked.words),
         response="", who=call.who, recorded=call.now, observed=call.observed, key=call.key,
@@ -119,24 +120,25 @@ def _write(at: Request, kind: str, asked: Asked, said: dict[str, Any]) -> Answer
     )  # fmt: skip
     case, before, entry = None, 0, Entry(event, said, asked.words)
     if how.of_case:
-        study, case, before = _evolve_rows(at, study, entry)
+        case, before, changes = _evolve_rows(at, study, entry)
+        if how.role:
+            action = advise(at.config, case)
+            stands = {"state": case.state, "status": case.status, "step": case.steps}
+            said = stands | {"action": action} | said
     else:
-        study = how.evolve(study, entry)
-    if case is not None and how.role:
-        action = advise(at.config, case)
-        stands = {"state": case.state, "status": case.status, "step": case.steps, "action": action}
-        said = stands | said
-    event = hash_event(event._replace(response=dumps_answer(said, before, study)))
-    study = study._replace(seq=event.seq, head=event.hash)
+        changes = how.evolve(study, entry)
+    new = study._asdict() | {"seq": event.seq, "archived": ""} | changes
+    event = seal(event, dumps_answer(said, before, new))
+    study = StudyRow(**new | {"head": event.hash})
     tx.put_study(study)  # A study's row must be there before its events.
     tx.append(event)
     return Answer(event, study, case)
 
 
-def _evolve_rows(at: Request, study: StudyRow, entry: Entry) -> tuple[StudyRow, CaseRow, int]:
-    """Write the rows of the case that an event is about, and return the study after it.
+def _evolve_rows(at: Request, study: StudyRow, entry: Entry) -> tuple[CaseRow, int, dict[str, Any]]:
+    """Write the rows of the case that an event is about.
 
-    Returns the row of the case as well, and the number of the event before in it.
+    Return the case, the number of the event before in it, and what the study counts then.
     """
     tx, event, config = at.tx, entry.event, at.config
     old = None if event.case > study.opened else at.find_case(event.case)
@@ -149,11 +151,11 @@ def _evolve_rows(at: Request, study: StudyRow, entry: Entry) -> tuple[StudyRow, 
     def past() -> Iterator[Entry]:
         return iter(()) if old is None else at.past(old)
 
-    effect = evolve_case(config, old, entry, past)
-    study = count_effect(config, study, old, effect, past)
+    new, effect = evolve_case(config, old, entry, past)
     if effect.held is not None:
         tx.put_held(effect.held)
     elif effect.released:
         tx.drop_held(event.case, effect.released)
-    tx.put_case(effect.case)
-    return study, effect.case, 0 if old is None else old.last
+    tx.put_case(new)
+    before = 0 if old is None else old.last
+    return new, before, count_effect(config, study, old, new, effect, past)

@@ -1,15 +1,18 @@
 """The rows that a store keeps: events, which are the truth, and what follows from them.
 
-They hold whole numbers and text alone, so that every database keeps them to the last bit. An event
+They hold whole numbers and text alone, so that every database keeps them to the last bit; of a
+study's row only its name and its configuration are kept, as its last event says the rest. An event
 is never changed; the other rows are always what the events make of them, except codes: these may
 point to a person, stand beside the log and can be erased.
 """
 
 import hashlib
 import json
-from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
+
+from grbp.fitting.watch import Watch
 
 OPEN, WON, LOST, CLOSED = "open", "won", "lost", "closed"
 """The states of a case: in progress, at the goal, in the dead end, withdrawn."""
@@ -21,6 +24,9 @@ ARCHIVE, UNARCHIVE, LEARNER = "archive", "unarchive", "learner"
 
 NO_HASH: Final = "0" * 64
 """The hash before the first event."""
+
+NO_COUNTS: Final[list[Any]] = []
+"""Where nothing is counted."""
 
 
 class Event(NamedTuple):
@@ -78,20 +84,20 @@ class StudyRow(NamedTuple):
         The cases opened, and those that ended at the goal, in the dead end, or were withdrawn.
     pending : int
         FINISH that was advised, or taken, and whose outcome does not count yet.
-    counters : str
-        The counters of the cases that are over, as JSON; with groups, by state or with a memory,
-        the books of `grbp.live.ledger`.
+    counters : list
+        The counters of the cases that are over; with groups, by state or with a memory, the books
+        of `grbp.live.ledger`. Nobody changes a list that stands in a row.
     f, f_goal, c, c_up : int
         What was counted in cases that are not over; with groups, by state or with a memory, in
         all cases.
-    alarms : str
-        What the alarms know, as JSON; empty where the study does not watch its cases.
+    alarms : Watch or None
+        What the alarms know; None where the study does not watch its cases.
     archived : str
         When it was archived, if its last event did that; else empty.
-    seen : str
-        What was seen by group and state, as JSON: for each group four lists with a number for each
-        state, or with one for all where there are many, CONTINUE up and down, FINISH won and lost;
-        empty where the study does not keep it.
+    seen : list
+        What was seen by group and state: for each group four lists with a number for each state, or
+        with one for all where there are many, CONTINUE up and down, FINISH won and lost; empty
+        where the study does not keep it.
     """
 
     name: str
@@ -103,14 +109,14 @@ class StudyRow(NamedTuple):
     lost: int = 0
     closed: int = 0
     pending: int = 0
-    counters: str = "[]"
+    counters: list[Any] = NO_COUNTS
     f: int = 0
     f_goal: int = 0
     c: int = 0
     c_up: int = 0
-    alarms: str = ""
+    alarms: Watch | None = None
     archived: str = ""
-    seen: str = ""
+    seen: list[Any] = NO_COUNTS
 
 
 class CaseRow(NamedTuple):
@@ -235,47 +241,29 @@ DAMAGE: Final = (
 """How reading can fail where what is read was damaged."""
 
 
-class Recent:
-    """What was read and written not long ago, by the texts: most of it is read again soon.
-
-    What it returns is shared, so that nobody may change it.
-    """
-
-    def __init__(self, make: Callable[[Any], Any] = lambda value: value) -> None:
-        self._make, self._kept = make, dict[str, Any]()
-
-    def read(self, text: str) -> Any:
-        """Read a text."""
-        found = self._kept.get(text)  # Another thread may clear it at any time.
-        return self._keep(text, self._make(loads(text))) if found is None else found
-
-    def write(self, value: Any) -> str:
-        """Write a value."""
-        text = dumps(value)
-        self._keep(text, value)
-        return text
-
-    def _keep(self, text: str, value: Any) -> Any:
-        if len(self._kept) >= _MOST_RECENT:
-            self._kept.clear()
-        self._kept[text] = value
-        return value
-
-
-_MOST_RECENT: Final = 100
-
 _COUNTS: Final = ("opened", "won", "lost", "closed", "pending", "f", "f_goal", "c", "c_up")
 """The numbers of a study that an answer ends with, in their order."""
 
-_EXTRAS: Final = ("alarms", "seen")
-"""What only some studies have at the end of an answer."""
 
-
-def dumps_answer(said: dict[str, Any], before: int, study: StudyRow) -> str:
+def dumps_answer(said: dict[str, Any], before: int, study: dict[str, Any]) -> str:
     """Write an answer, which ends with the event before in the case, and the study after this."""
-    kept = [f',"{name}":{text}' for name in _EXTRAS if (text := getattr(study, name))]
-    ends = {"before": before, "study": [getattr(study, name) for name in _COUNTS]}
-    return f'{dumps(said | ends)[:-1]},"counters":{study.counters}{"".join(kept)}}}'
+    ends = {"before": before, "study": [study[name] for name in _COUNTS]}
+    text = dumps(said | ends | {"counters": study["counters"]})[:-1]
+    if study["alarms"]:
+        text += f',"alarms":{_dumps_watch(study["alarms"])}'
+    return f'{text},"seen":{dumps(study["seen"])}}}' if study["seen"] else f"{text}}}"
+
+
+def _dumps_watch(watch: Watch) -> str:
+    """Write what the alarms know, of which the marks are much, and seldom change."""
+    told = (f"[{one.wins},{one.losses},{_dumps_marks(one.marks)}]" for one in watch.told)
+    before, after = dumps(watch[:3])[:-1], dumps(watch[4:])[1:]
+    return f"{before},[{','.join(told)}],{after}"
+
+
+@lru_cache(maxsize=100)
+def _dumps_marks(marks: tuple[int, ...]) -> str:
+    return dumps(marks)
 
 
 def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
@@ -284,11 +272,18 @@ def load_study(name: str, config: str, events: list[Event]) -> StudyRow | None:
         # Whoever checks its hash names an event that is damaged.
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             then = loads(event.response)
-            parts: dict[str, Any] = {"archived": events[0].recorded * (events[0].kind == ARCHIVE)}
-            parts |= zip(_COUNTS, map(_check_int, then["study"]), strict=True)
-            parts |= {part: dumps(then[part]) for part in _EXTRAS if part in then}
-            parts["counters"] = dumps(then["counters"])
-            return StudyRow(name, config, events[0].seq, events[0].hash, **parts)
+            counts = dict(zip(_COUNTS, map(_check_int, then["study"]), strict=True))
+            return StudyRow(
+                name,
+                config,
+                events[0].seq,
+                events[0].hash,
+                counters=then["counters"],
+                alarms=Watch.from_list(then["alarms"]) if "alarms" in then else None,
+                archived=events[0].recorded * (events[0].kind == ARCHIVE),
+                seen=then.get("seen", NO_COUNTS),
+                **counts,
+            )
     return None
 
 
@@ -304,9 +299,10 @@ def has_types(row: CaseRow | Event) -> bool:
     return tuple(map(type, row)) == tuple(type(row).__annotations__.values())
 
 
-def hash_event(event: Event) -> Event:
-    """Return an event with the hash of its other fields."""
-    return Event(*event[:-1], hash_fields(event[:-1]))
+def seal(event: Event, response: str) -> Event:
+    """Return an event with its answer, and with the hash of all its other fields."""
+    fields = (*event[:5], response, *event[6:11])
+    return Event(*fields, hash_fields(fields))
 
 
 def hash_fields(fields: tuple[int | str, ...]) -> str:

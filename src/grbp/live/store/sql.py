@@ -177,8 +177,6 @@ FIND_CODES: Final = (
 _PUT_CODE: Final = _put(CodeRow, "codes")
 _DROP_CODE: Final = "delete from codes where id = ?"
 
-NO_COUNTERS: Final = "[0,0,0,0,0,0,0,0,0]"
-
 _MOST_CACHED: Final = 1_000
 """The cases that are kept in memory."""
 
@@ -249,7 +247,7 @@ class SqlTransaction(Transaction):
             if found is not None:
                 return found
         seq, head = (last[0].seq, last[0].hash) if last else (0, NO_HASH)
-        return StudyRow(self._name, config, seq, head, 0, 0, 0, 0, 0, NO_COUNTERS, 0, 0, 0, 0)
+        return StudyRow(self._name, config, seq, head)
 
     def _require_study(self) -> CachedStudy:
         """Return what is known of a study that must be there."""
