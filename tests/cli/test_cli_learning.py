@@ -255,8 +255,8 @@ def test_without_a_name_it_is_the_default(capsys: pytest.CaptureFixture[str]) ->
         ([*SIZE, *TWO, "--rounds", "2.5"], "rounds = '2.5' was given"),
         ([*SIZE, "--learner", "getbe-sn"], "was asked for; did you mean 'getbe-sm'?"),
         ([*SIZE, *TWO, "--learner", "GETBE-SM"], "each named once"),
-        ([*SIZE, *TWO, "--regret", "none"], "invalid choice: 'none'; there is pseudo"),
-        ([*SIZE, *TWO, "--engine", "fly"], "--engine: invalid choice: 'fly'"),
+        ([*SIZE, *TWO, "--regret", "none"], "--regret 'none' was given; it must be pseudo"),
+        ([*SIZE, *TWO, "--engine", "fly"], "--engine 'fly' was given"),
         (
             [*SIZE, "--learner", "ucb1-policies", "--engine", "leap"],
             "ucb1-policies plays no thresholds and can only be walked ('walk' or 'auto')",

@@ -127,8 +127,8 @@ def test_an_interruption_says_what_is_kept_and_how_to_go_on(
         (["--processes", "some"], "processes = 'some' was given"),
         (["--se", "small"], "se = 'small' was given"),
         (["--chunk", "0"], "chunk = 0.0 was given"),
-        (["--device", "tpu"], "invalid choice: 'tpu'"),
-        (["--dask", "tcp://x:1"], "not allowed with argument --processes"),
+        (["--device", "tpu"], "--device 'tpu' was given; did you mean 'cpu'?"),
+        (["--dask", "tcp://x:1"], "--dask and --processes were given; give one of them"),
     ],
 )
 def test_a_mistake_is_one_sentence(

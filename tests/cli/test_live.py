@@ -594,7 +594,7 @@ def test_the_same_is_recorded_once(
 
 
 MISTAKES = [
-    (["opne"], "invalid choice: 'opne'; did you mean 'open'?"),
+    (["opne"], "the verb 'opne' was given; did you mean 'open'?"),
     (["init", "--goal", 4], "required: --study (see grbp live init --help)"),
     (["init", "--study", "x"], "no --goal was given; it must be the state that wins a case"),
     (["init", "--study", "x", "--goal", 1], "goal = 1 was given"),

@@ -163,32 +163,46 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse what was given; whoever names no command, or no verb, is shown which there are."""
-        known = self.known()
-        strange = [name for name in self.given if name.startswith("--") and name not in known]
+        asked = self.asked()
+        known, number = asked._option_string_actions, self._negative_number_matcher
+        strange = [name for name in self.given if name[:1] == "-" and not number.match(name)]
+        strange = [name for name in strange if name not in known]
         if message.endswith(("required: COMMAND", "required: VERB")) and not strange:
             self.print_help()
             self.exit()
         if message.startswith("the following arguments are required"):
             # One that is missing was perhaps given, and is written otherwise.
-            strange = [name for name in strange if did_you_mean(name, known)]
-        if strange and re.match("the following|argument VERB", message):
+            near = [name for name in strange if did_you_mean(name, known)]
+            strange = strange if message.endswith(("COMMAND", "VERB")) else near
+        if strange and message.startswith(("the following", "the verb")):
             message = f"unrecognized arguments: {strange[0]}"
-        unknown = re.match(r"unrecognized arguments: (--?[\w-]+)", message)
-        meant = did_you_mean(unknown[1], known) if unknown else ""
-        raise InvalidInput(f"{message}{'; ' + meant if meant else ''} (see {self.prog} --help)")
+        for pattern, plain in _PLAIN.items():
+            message = re.sub(pattern, plain, message)
+        meant = did_you_mean(message.split()[-1], known) if "no option" in message else ""
+        raise InvalidInput(f"{message}{meant and f'; {meant}'} (see {asked.prog} --help)")
 
-    def known(self) -> list[str]:
-        """Return the options of the command, or of the verb of it that was asked for."""
-        asked = (one for name, one in find_subcommands(self).items() if name in self.given)
-        one: Any = next(asked, None)
-        return list(self._option_string_actions) if one is None else one.known()
+    def asked(self) -> argparse.ArgumentParser:
+        """Return the parser of the command, or of the verb of it, that was asked for."""
+        inside: dict[str, Any] = find_subcommands(self)
+        return next((one.asked() for name, one in inside.items() if name in self.given), self)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a value that is no choice, and ask for what may have been meant."""
         choices = list(action.choices or [value])
         if value not in choices:
-            meant = did_you_mean(value, choices) or f"there is {', '.join(choices)}"
-            raise argparse.ArgumentError(action, f"invalid choice: {value!r}; {meant}")
+            what = "".join(action.option_strings) or f"the {str(action.metavar).lower()}"
+            meant = did_you_mean(value, choices) or f"it must be {', '.join(choices)}"
+            self.error(f"{what} {value!r} was given; {meant}")
+
+
+_PLAIN: Final = {
+    r"unrecognized arguments: (-[^ =]+).*": r"there is no option \1",
+    "unrecognized arguments: (.*)": r"there is no place for \1",
+    "argument (.*): not allowed with argument (.*)": r"\1 and \2 were given; give one of them",
+    "argument (.*): expected one argument": r"\1 was given without its value",
+    "argument (.*): ignored explicit argument (.*)": r"\1 was given with \2; it has no value",
+}
+"""What `argparse` says, in plain English."""
 
 
 class _Completion(argparse.Action):

@@ -73,7 +73,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if name not in ("studies", "import", "backup"):
             there = "" if name == "init" else "; not needed if there is only one"
             verb.add_argument(
-                "--study", metavar="NAME", required=name == "init", help=f"its name{there}"
+                "--study",
+                metavar="NAME",
+                required=name == "init",
+                help=f"the name of the study{there}",
             )
         add_common(verb, "json")
         verb.set_defaults(entry=entry)

@@ -221,6 +221,14 @@ def refuse_given(options: argparse.Namespace, names: Iterable[str], why: str) ->
             raise InvalidInput(f"{name} was given; {why}")
 
 
+def require(options: argparse.Namespace, names: Iterable[str], otherwise: str) -> None:
+    """Refuse to go on without some options, which something else can take the place of."""
+    missing = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is None]
+    if missing:
+        lack = f"the following arguments are required: {', '.join(missing)}"
+        raise InvalidInput(f"{lack}; or give {otherwise} in their place")
+
+
 def make_problem(goal: int, p_c: float, p_f: float, start: Any = "uniform") -> grbp.Problem:
     """Make the problem that options describe."""
     return grbp.Problem(goal, p_c, p_f, start)

@@ -14,6 +14,7 @@ from grbp.cli.options import (
     parse_wholes,
     parse_words,
     refuse_given,
+    require,
 )
 from grbp.cli.outputs import (
     add_outputs,
@@ -46,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "goal",
         p_c=_chance("continuing moves up"),
         p_f=_chance("finishing wins"),
-        cases=Option(cases, parse_wholes),
+        cases=Option(cases, parse_wholes, "N,..."),
         known=Option(until.format("know"), parse_number, "SHARE"),
         right=Option(until.format("play"), parse_number, "SHARE"),
     )
@@ -90,6 +91,8 @@ def run(options: argparse.Namespace) -> None:
         )
     else:
         refuse_given(options, ["--models"], "models are compared on --chain or under --drift")
+        if options.records is None:
+            require(options, ("goal", "p_c", "p_f"), "--from FIT.json")
     read = [file for file in (options.chain, options.records) if file]
     check_outputs(options, read, heads=[ModelPlan.columns] if several else HEADS)
     result: grbp.Plan | grbp.ModelPlan

@@ -45,8 +45,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_given(
         parser,
         _show_bounds,
-        gamma=Option("with --bounds, of the control function gamma log(rho)", parse_number),
-        rounds=Option("with --bounds, the number of rounds T", parse_whole),
+        gamma=Option("with --bounds, of the control function gamma log(rho)", parse_number, "X"),
+        rounds=Option("with --bounds, the number of rounds T", parse_whole, "N"),
     )
     add_common(parser, "json")
 

@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_given(both, grbp.league_spec, learners=learners)
     add_given(both, grbp.league_spec, "rounds", "replicas", "seed")
     league = parser.add_argument_group("for a league")
-    step = Option("p_c and p_f are its multiples", parse_number)
+    step = Option("p_c and p_f are its multiples", parse_number, "P")
     add_given(league, grbp.league_spec, "goals", step=step)
     league.add_argument("--pairs", action="store_true", help="list every two learners as well")
     file = parser.add_argument_group("for a file")

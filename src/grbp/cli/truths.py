@@ -13,6 +13,7 @@ from grbp.cli.options import (
     make_problem,
     parse_number,
     parse_whole,
+    require,
 )
 from grbp.errors import InvalidInput
 from grbp.worlds.plain import from_plain, read_truth
@@ -42,26 +43,18 @@ def parse_truth(options: argparse.Namespace) -> World:
     """Return the truth that the options describe, or refuse them."""
     told = given(options, PROBLEM)
     if options.chain is None:
-        missing = [_option(name) for name in PROBLEM[:-1] if name not in told]
-        if missing:
-            raise InvalidInput(
-                f"the following arguments are required: {', '.join(missing)}; or give --chain"
-                " FILE.toml in their place"
-            )
+        require(options, PROBLEM[:-1], "--chain FILE.toml")
         world: World = make_problem(**told)
     elif told:
+        one = min(told, key=PROBLEM.index).replace("_", "-")
         raise InvalidInput(
-            f"--chain and {_option(min(told, key=PROBLEM.index))} were given; the file says what"
-            " the chances are, so leave one of the two out"
+            f"--chain and --{one} were given; the file says what the chances are, so leave one of"
+            " the two out"
         )
     else:
         world = read_truth(Path(options.chain))
     drift = getattr(options, "drift", None)
     return world if drift is None else _parse_drift(drift, world)
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def _parse_drift(text: str, world: World) -> grbp.Drift:

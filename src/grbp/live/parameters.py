@@ -103,8 +103,8 @@ _DEFAULTS: Final = ", ".join(f"{model}={learner}" for model, learner in MODELS.i
 PARAMETERS: Final[dict[str, Parameter]] = {
     "case": Parameter(_CASE, "the number of the case", "N", check_case),
     "log.case": Parameter(_CASE, "the case whose events to list (all)", "N", check_case),
-    "open_case.state": Parameter(_STATE, "its state, by its number or its word"),
-    "tell.state": Parameter(_STATE, "the state it led to, by its number or its word"),
+    "open_case.state": Parameter(_STATE, "its state, by its number or its word", "STATE"),
+    "tell.state": Parameter(_STATE, "the state it led to, by its number or its word", "STATE"),
     "basis.state": Parameter(_whole(1, None, "by default the present one")),
     "group": Parameter(
         _is("string", "its group, if the study has groups"),
@@ -167,7 +167,8 @@ PARAMETERS: Final[dict[str, Parameter]] = {
     "name": Parameter(_is("string", minLength=1, maxLength=64), "its name", "NAME", option="study"),
     "goal": Parameter(
         _whole(2, 10_000_000),
-        "the state that wins a case (that of --states, or of the study --from)",
+        "the state G that wins (that of --states, or of the study --from)",
+        "G",
     ),
     "change_learner.learner": Parameter(
         _is("string", "its name, also with constants"), "the learner, as for init", "NAME"
@@ -179,6 +180,7 @@ PARAMETERS: Final[dict[str, Parameter]] = {
             f" {DEFAULT_LEARNER} if that is null as well",
         ),
         f"the learner, with constants if you like (that of the model: {_DEFAULTS})",
+        "NAME",
     ),
     "model": Parameter(
         _is(
@@ -207,7 +209,9 @@ PARAMETERS: Final[dict[str, Parameter]] = {
         "groups with counts of their own, such as north,south (none)",
         "NAMES",
     ),
-    "seed": Parameter(_whole(0), "seed of the learner's draws and of drawn first estimates (0)"),
+    "seed": Parameter(
+        _whole(0), "seed of the learner's draws and of drawn first estimates (0)", "N"
+    ),
     "start": Parameter(
         {
             "anyOf": [
@@ -240,7 +244,9 @@ PARAMETERS: Final[dict[str, Parameter]] = {
     ),
     "shadow": Parameter(_is("boolean"), "advise nobody, learn by watching"),
     "level": Parameter(
-        _is("number", exclusiveMinimum=0, exclusiveMaximum=1), "the level of the intervals (0.95)"
+        _is("number", exclusiveMinimum=0, exclusiveMaximum=1),
+        "the level of the intervals (0.95)",
+        "P",
     ),
     "states": Parameter(
         _is("array", "what the states are called, from the dead end to the goal", items=_WORD),
