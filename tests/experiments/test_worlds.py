@@ -9,7 +9,7 @@ from optional import optional
 
 import grbp
 from grbp import Chain, Drift, Groups, Move, Problem, simulate
-from grbp.worlds.plain import from_plain, to_plain
+from grbp.worlds.plain import from_plain
 
 PROBLEM = Problem(4, 0.45, 0.3, start={1: 0.5, 3: 0.5})
 GOALS = Chain(6, Move(0.5, 0.5), [0.01, 0.02, 0.1, 0.76, 0.93])
@@ -172,7 +172,7 @@ def test_results_of_any_truth_are_tables_and_pictures() -> None:
     ids=["problem", "chain", "hops", "drift", "groups"],
 )
 def test_a_truth_is_read_back_from_plain_data(world: Any) -> None:
-    again = from_plain(to_plain(world))
+    again = from_plain(world.to_plain())
     assert type(again) is type(world)
     for name in BOTH:
         one, other = (simulate(x, name, 50, 10, engine="walk").curves[name] for x in (world, again))

@@ -19,7 +19,7 @@ from grbp.errors import InvalidInput
 from grbp.experiments.moments import Sums, price
 from grbp.experiments.provenance import digest_of
 from grbp.experiments.regret import FEW, choose_whole_numbers, gap_per_threshold
-from grbp.experiments.simulation import choose_way, known_of
+from grbp.experiments.simulation import choose_way
 from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sweep_spec import SweepSpec
 from grbp.experiments.world_regret import as_paper, as_wholes, check_player, quantum_of
@@ -28,10 +28,8 @@ from grbp.learners.registry import AnyLearner, EveryLearner, LearnerLike, find_l
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.rng import replica_key
 from grbp.theory.gaps import threshold_gaps
-from grbp.worlds.chain import Chain
-from grbp.worlds.course import World
-from grbp.worlds.plain import to_plain
 from grbp.worlds.problem import Problem
+from grbp.worlds.world import World
 
 Device: TypeAlias = Literal["cpu", "cuda"]
 """Where rounds are played."""
@@ -80,7 +78,7 @@ class Cell:
 
     def find_learner(self) -> EveryLearner:
         """Return the learner itself."""
-        return find_learner(self.learner, known_of(self.problem))
+        return find_learner(self.learner, self.problem.known)
 
     @property
     def paper(self) -> tuple[Problem, AnyLearner] | None:
@@ -119,15 +117,15 @@ def make_cells(spec: SweepSpec) -> Iterator[Cell]:
     for goal, problems in _batch_by_goal(spec.each_problem()):
         gaps: dict[tuple[int, ...], Floats] = {}
         players = [(learner, learner_as_json(learner)) for learner in spec.players(goal)]
-        alike = [one for one in problems if isinstance(one, Problem)]
+        alike = [problem.paper for problem in problems if problem.paper]
         for k, problem in enumerate(problems):
             own_seed = world_seed(spec.seed, problem)
             for learner, data in players:
-                found = find_learner(learner, known_of(problem))
+                found = find_learner(learner, problem.known)
                 engine = choose_way(problem, found, rounds[-1], spec.engine)
                 key = {
                     "format": _FORMAT,
-                    "problem": to_plain(problem),
+                    "problem": problem.to_plain(),
                     "learner": data,
                     "rounds": rounds,
                     "seed": own_seed,
@@ -148,16 +146,16 @@ def _batch_by_goal(problems: Iterable[World]) -> Iterator[tuple[int, list[World]
 
     Other truths are not among them.
     """
-    for (goal, _), group in groupby(problems, key=lambda one: (one.goal, isinstance(one, Problem))):
+    for (goal, _), group in groupby(problems, key=lambda world: (world.goal, bool(world.paper))):
         while batch := list(islice(group, max(1, _STATES // goal))):
             yield goal, batch
 
 
 def world_seed(seed: int, world: World) -> int:
     """Return the seed of the cells of a truth, whichever sweep they belong to."""
-    if isinstance(world, Problem):
-        return cell_seed(seed, world.p_c, world.p_f)
-    return replica_key(seed, _CELL, int(digest_of(to_plain(world))[:16], 16))
+    if world.paper is not None:
+        return cell_seed(seed, world.paper.p_c, world.paper.p_f)
+    return replica_key(seed, _CELL, int(digest_of(world.to_plain())[:16], 16))
 
 
 def cell_seed(seed: int, p_c: float, p_f: float) -> int:
@@ -301,10 +299,9 @@ def play_canary(cell: Cell) -> str:
     """
     kind = (cell.group, cell.engine, cell.paper is None)
     if kind not in _canaries:
-        problem: World = Problem(cell.problem.goal, 0.45, 0.3)
-        if not isinstance(cell.problem, Problem):
-            problem = Chain.of(Problem(cell.problem.goal, 0.45, 0.3))
-        small = replace(cell, problem=problem, rounds=(20, 200), seed=7)
+        problem = Problem(cell.problem.goal, 0.45, 0.3)
+        alike = problem if cell.problem.paper else problem.chain
+        small = replace(cell, problem=alike, rounds=(20, 200), seed=7)
         _canaries[kind] = digest_of(
             [sums.as_json() for sums in _play_on_cpu(Chunk(small, 3, 8)).sums]
         )

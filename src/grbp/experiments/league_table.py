@@ -11,22 +11,20 @@ no-explore, seems better with few replicas.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from grbp.experiments.catalog import PAPER_LEARNERS
 from grbp.experiments.regret import Z_95
 from grbp.numerics.arrays import Floats, Ints
+from grbp.worlds.world import Point
 
 HINDSIGHT: Final = "five in hindsight"
 """The name of the best of the paper's five learners at each problem, chosen afterwards."""
 
 # Where all policies are equally good, the regret that remains is rounding.
 _ROUNDING: Final = 1e-9
-
-GridPoint: TypeAlias = tuple[int, float, float]
-"""A problem: goal, p_c, p_f."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Standing:
     mean: float
     se: float
     worst: float
-    worst_at: GridPoint
+    worst_at: Point
     best: int | None
 
     @property
@@ -200,7 +198,7 @@ def make_duel(one: Scores, other: Scores) -> Duel:
 
 
 def make_table(
-    goal: int | None, scores: Mapping[str, Scores], points: Sequence[GridPoint]
+    goal: int | None, scores: Mapping[str, Scores], points: Sequence[Point]
 ) -> LeagueTable:
     """Make the table of some learners from what each has at every problem."""
     scores = dict(sorted(scores.items(), key=lambda item: (item[1].mean.mean(), item[0])))
@@ -224,7 +222,7 @@ def make_table(
 
 
 def _make_standing(
-    name: str, scores: Scores, points: Sequence[GridPoint], best: int | None = None
+    name: str, scores: Scores, points: Sequence[Point], best: int | None = None
 ) -> Standing:
     """Sum up how one learner does over some problems."""
     worst, se = int(scores.mean.argmax()), _se_of_mean(scores.se)
@@ -240,7 +238,7 @@ def _make_pair(first: str, second: str, difference: Floats, se: Floats) -> Pair:
 
 
 def _choose_in_hindsight(
-    scores: Mapping[str, Scores], points: Sequence[GridPoint]
+    scores: Mapping[str, Scores], points: Sequence[Point]
 ) -> tuple[Standing | None, tuple[Pair, ...]]:
     """Choose the best of the paper's five at each problem, and compare every learner with it."""
     if not set(PAPER_LEARNERS) <= set(scores):

@@ -6,22 +6,18 @@ floats as 0.05, 0.1, 0.15 written out.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Final, TypeAlias, cast
 
-from grbp.errors import InvalidInput, did_you_mean
+from grbp.errors import InvalidInput
 from grbp.experiments.spec import check_several
-from grbp.worlds.chain import Chain
-from grbp.worlds.course import World
-from grbp.worlds.drift import Drift
-from grbp.worlds.groups import Groups
-from grbp.worlds.plain import from_plain, to_plain
+from grbp.worlds.plain import from_plain
 from grbp.worlds.problem import Problem
-from grbp.worlds.start import StartLike
-from grbp.worlds.validation import check_goal, check_probability
+from grbp.worlds.start import StartLike, read_start
+from grbp.worlds.validation import check_goal, check_keys, check_probability
+from grbp.worlds.world import World
 
 MOST_PROBLEMS: Final = 10**6
 """The largest number of problems in a sweep."""
@@ -64,7 +60,7 @@ class ProblemGrid:
             points = _list_points(axis, getattr(self, axis))
             object.__setattr__(self, axis, check_several(axis, points, check))
         starts = {
-            goal: Problem(goal, self.p_c[0], self.p_f[0], _read_start(self.start))
+            goal: Problem(goal, self.p_c[0], self.p_f[0], read_start(self.start))
             for goal in self.goal
         }
         # What is uniform over the states of the largest goal is so for all goals, or has failed.
@@ -72,17 +68,15 @@ class ProblemGrid:
 
     @classmethod
     def from_any(cls, given: object) -> "ProblemGrid":
-        """Return the grid that a problem, a mapping as in a file, or a grid stands for."""
+        """Return the grid that a mapping as in a file stands for, or a grid as it is."""
         if isinstance(given, cls):
             return given
-        if isinstance(given, Problem):
-            return cls((given.goal,), (given.p_c,), (given.p_f,), given.start)
         if not isinstance(given, Mapping):
             raise InvalidInput(
                 f"problems = {given!r} was given; it must be a grid with goal, p_c and p_f, a"
                 " Problem, or several of these"
             )
-        return cls(**check_keys("problems", given, cls))
+        return cls(**check_fields("problems", given, cls))
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -116,13 +110,13 @@ class OneTruth:
         """Return the truth that an object or plain data stand for, or else the grid."""
         if isinstance(given, cls):
             return given
-        if isinstance(given, Chain | Drift | Groups):
-            given = {"world": to_plain(given)}
+        if isinstance(given, World):
+            given = {"world": given.to_plain()}
         if isinstance(given, Mapping) and "world" in given:
-            found = from_plain(check_keys("problems", given, cls)["world"])
-            if isinstance(found, Problem):
-                return ProblemGrid.from_any(found)
-            return cls(json.dumps(_round(to_plain(found)), sort_keys=True))
+            world = from_plain(check_fields("problems", given, cls)["world"])
+            if world.paper is None:
+                return cls(json.dumps(_round(world.to_plain()), sort_keys=True))
+            given = world.to_plain()
         return ProblemGrid.from_any(given)
 
     @property
@@ -162,16 +156,11 @@ ProblemsLike: TypeAlias = (
 """Problems in any form in which a specification takes them."""
 
 
-def check_keys(what: str, given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
+def check_fields(what: str, given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
     """Return a mapping whose keys are fields of a class; refuse others, and missing ones."""
     known = {one.name: one.default for one in fields(kind)}
-    for key in given:
-        if key not in known:
-            meant = did_you_mean(str(key), known) or f"there is {', '.join(known)}"
-            raise InvalidInput(f"the key {key!r} was given for {what}; {meant}")
-    for key, default in known.items():
-        if key not in given and default is MISSING:
-            raise InvalidInput(f"the key {key!r} is missing for {what}; write one")
+    needed = [name for name, default in known.items() if default is MISSING]
+    check_keys(what, given, needed, [name for name in known if name not in needed])
     return dict(given)
 
 
@@ -206,22 +195,3 @@ def _fraction(value: object) -> Fraction | None:
 
 def _as_whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _read_start(start: Any) -> Any:
-    """Return a start as `Problem` takes it; in a file, states are texts and pairs are lists."""
-    if isinstance(start, str) and "=" in start:
-        start = dict(part.split("=", 1) for part in start.split(",") if "=" in part)
-    if isinstance(start, Mapping):
-        return {_read_number(state, int): _read_number(q, float) for state, q in start.items()}
-    if isinstance(start, list | tuple):
-        return [tuple(q) if isinstance(q, list) else q for q in start]
-    return _read_number(start, int)
-
-
-def _read_number(value: object, kind: type) -> object:
-    """Return the number that a text stands for; else the value as it is."""
-    if isinstance(value, str):
-        with suppress(ValueError):
-            return kind(value)
-    return value

@@ -21,7 +21,7 @@ from grbp.engine.decisions import (
 from grbp.errors import InvalidInput
 from grbp.experiments.regret import Curve, curve
 from grbp.experiments.splitting import split_curve
-from grbp.experiments.tables import COLUMNS, Row, problem_columns
+from grbp.experiments.tables import COLUMNS, Row
 from grbp.experiments.world_regret import (
     as_paper,
     check_player,
@@ -39,11 +39,9 @@ from grbp.learners.registry import (
     with_horizon,
 )
 from grbp.numerics.arrays import Ints
-from grbp.worlds.chain import Chain
-from grbp.worlds.course import World
-from grbp.worlds.problem import Problem
 from grbp.worlds.validation import as_seed, check_count, check_whole
-from grbp.worlds.words import check_world, describe_world
+from grbp.worlds.words import describe_world
+from grbp.worlds.world import World, check_world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +136,7 @@ class Simulation(Displayable):
             how = (self.engines.get(name, ""), one.weights is not None, self.kind)
             columns = (self.checkpoints, one.mean, one.se, *one.band())
             for row in zip(*(column.tolist() for column in columns), strict=True):
-                yield *problem_columns(self.problem), name, *sizes, *how, *row
+                yield *self.problem.columns, name, *sizes, *how, *row
 
     def _table(self) -> Rows:
         return COLUMNS, self.rows()
@@ -347,16 +345,11 @@ def choose_way(
     return check_walked(world, check_player(world, learner), engine, splitting, regret)
 
 
-def known_of(world: World) -> Problem | Chain | int:
-    """Return what a learner can be made for: one problem or chain, or else its goal."""
-    return world if isinstance(world, Problem | Chain) else world.goal
-
-
 def find_learners(
     learners: LearnerLike | Iterable[LearnerLike], world: World, horizon: bool, rounds: int
 ) -> list[EveryLearner]:
     """Find one or more learners, told the number of rounds if so asked; refuse one named twice."""
-    known = known_of(world)
+    known = world.known
     found = [find_learner(learner, known) for learner in as_learner_list(learners)]
     if _check_horizon(horizon, found):
         told = (with_horizon(x, rounds, known) if lacks_horizon(x) else x for x in found)

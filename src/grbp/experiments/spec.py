@@ -14,6 +14,7 @@ from grbp.learners.custom import CustomLearner
 from grbp.learners.registry import LearnerLike, StoredLearner, stored_learner
 from grbp.worlds.problem import Problem
 from grbp.worlds.validation import as_seed, check_count
+from grbp.worlds.world import check_paper
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,7 @@ class Spec:
     splitting: bool = False
 
     def __post_init__(self) -> None:
-        given: object = self.problem
-        if not isinstance(given, Problem):
-            raise InvalidInput(
-                f"a {type(given).__name__} was given; a specification is of a Problem, and simulate"
-                " plays others"
-            )
+        check_paper(self.problem, "a specification is of a Problem, and simulate plays others")
         _set(self, "rounds", check_count("rounds", self.rounds, 1, MOST_ROUNDS))
         check_common(self)
         _set(self, "learners", check_learners(as_learner_list(self.learners), self.problem))

@@ -9,7 +9,7 @@ from grbp._arguments import check_choice
 from grbp.engine.decisions import InitialEstimates, decisions
 from grbp.engine.recorder import StepLaw
 from grbp.engine.walk import walk_again
-from grbp.errors import InvalidInput, TooLarge
+from grbp.errors import TooLarge
 from grbp.experiments.simulation import find_learners
 from grbp.learners.registry import (
     DEFAULT_LEARNER,
@@ -23,6 +23,7 @@ from grbp.worlds.problem import Problem
 from grbp.worlds.step_table import STEP_COLUMNS
 from grbp.worlds.transition import finish_mask
 from grbp.worlds.validation import as_seed, check_count
+from grbp.worlds.world import check_paper
 
 if TYPE_CHECKING:
     from grbp.worlds.validation import SeedLike
@@ -104,11 +105,7 @@ def step_blocks(  # noqa: PLR0913 (as above)
     threads: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the table of `step_log` in parts, each with some replicas of one learner."""
-    given: object = problem
-    if not isinstance(given, Problem):
-        raise InvalidInput(
-            f"a {type(given).__name__} was given; steps are written down of a Problem alone"
-        )
+    problem = check_paper(problem, "steps are written down of a Problem alone")
     rounds = check_count("rounds", rounds, 1, MOST_STEPS)
     replicas = check_count("replicas", replicas, 1, MOST_STEPS)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)

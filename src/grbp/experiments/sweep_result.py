@@ -14,7 +14,6 @@ from grbp.errors import InvalidInput
 from grbp.experiments.cells import Cell
 from grbp.experiments.league_table import (
     Duel,
-    GridPoint,
     LeagueTable,
     Scores,
     find_winner,
@@ -25,12 +24,8 @@ from grbp.experiments.moments import Sums
 from grbp.experiments.problem_grid import OneTruth
 from grbp.experiments.provenance import Meta, digest_of, source_digest
 from grbp.experiments.sweep_spec import SweepSpec
-from grbp.experiments.tables import COLUMNS, Row, cell_row, problem_columns
+from grbp.experiments.tables import COLUMNS, Row, cell_row
 from grbp.numerics.arrays import Floats, Ints
-from grbp.worlds.chain import Chain
-from grbp.worlds.course import World
-from grbp.worlds.drift import Drift
-from grbp.worlds.problem import Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,7 +194,7 @@ class SweepResult(Displayable):
         together = {name: [one for cells in found for one in cells[name]] for name in names}
         if not names:
             raise InvalidInput("no learner plays at all goals; ask for the table of one goal")
-        points = [_point_of(one.cell.problem) for one in together[names[0]]]
+        points = [one.cell.problem.point for one in together[names[0]]]
         return make_table(goal, {name: _score(cells) for name, cells in together.items()}, points)
 
     def duel(self, goal: int, first: str, second: str) -> Duel:
@@ -244,7 +239,7 @@ class SweepResult(Displayable):
         if learner not in found:
             raise InvalidInput(f"learner {learner!r} was asked for; there is {', '.join(found)}")
         listed = [one.cell.problem for one in found[learner]]
-        problems = [one for one in listed if isinstance(one, Problem)]
+        problems = [problem.paper for problem in listed if problem.paper]
         p_c, p_f = (np.unique([getattr(one, p) for one in problems]) for p in ("p_c", "p_f"))
         shape = (len(p_f), len(p_c))
         order = np.lexsort(([one.p_c for one in problems], [one.p_f for one in problems]))
@@ -315,17 +310,6 @@ class SweepResult(Displayable):
         }
 
 
-def _point_of(world: World) -> GridPoint:
-    """Return the goal and the two chances; of a truth that has several, their means."""
-    if isinstance(world, Problem):
-        return world.goal, world.p_c, world.p_f
-    if isinstance(world, Chain):
-        return world.goal, float(np.nanmean(world.p_c)), float(np.mean(world.p_f))
-    parts = [one for _, one in (world.stages if isinstance(world, Drift) else world.truths.items())]
-    _, p_c, p_f = np.mean([_point_of(one) for one in parts], axis=0)
-    return world.goal, float(p_c), float(p_f)
-
-
 def _score(cells: Sequence[SweptCell]) -> Scores:
     """Return the mean regret of cells at the last round, and its standard error."""
     return Scores(
@@ -334,13 +318,9 @@ def _score(cells: Sequence[SweptCell]) -> Scores:
 
 
 def _cell_as_json(one: SweptCell) -> dict[str, Any]:
-    goal, p_c, p_f, start = problem_columns(one.cell.problem)
     cell = one.cell
     return {
-        "goal": goal,
-        "p_c": p_c,
-        "p_f": p_f,
-        "start": start,
+        **dict(zip(COLUMNS, cell.problem.columns, strict=False)),
         "learner": str(cell.learner),
         "engine": cell.engine,
         "seed": cell.seed,

@@ -15,7 +15,7 @@ from grbp.experiments.problem_grid import (
     OneTruth,
     ProblemGrid,
     ProblemsLike,
-    check_keys,
+    check_fields,
 )
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, as_learner_list
 from grbp.experiments.spec import (
@@ -236,7 +236,7 @@ class SweepSpec:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "SweepSpec":
         """Return the specification that plain data stand for, as `as_json` or a file has them."""
-        given = check_keys("a sweep", data, cls)
+        given = check_fields("a sweep", data, cls)
         if isinstance(given["learners"], list | tuple):
             given["learners"] = [learner_from_json(one) for one in given["learners"]]
         return cls(**given)

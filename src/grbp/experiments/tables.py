@@ -6,9 +6,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from grbp.experiments.regret import Z_95, bound_unseen
-from grbp.worlds.course import World
-from grbp.worlds.problem import Problem
-from grbp.worlds.words import write_chance, write_start
+from grbp.worlds.world import World
 
 COLUMNS: Final = (
     "goal", "p_c", "p_f", "start", "learner", "rounds", "replicas", "seed", "engine", "splitting",
@@ -38,13 +36,7 @@ def cell_row(
     """
     at, mean, se = found
     unseen = None
-    if isinstance(problem, Problem) and choices is not None:
-        unseen = bound_unseen(problem, choices, np.array([at]), int(how[2]), lost)
+    if problem.paper is not None and choices is not None:
+        unseen = bound_unseen(problem.paper, choices, np.array([at]), int(how[2]), lost)
     room = 0.0 if unseen is None else float(unseen[0])
-    return *problem_columns(problem), *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room
-
-
-def problem_columns(world: World) -> Row:
-    """Write a problem as the shell reads it: goal, p_c, p_f and start; other truths in words."""
-    chances = write_chance(world, "p_c"), write_chance(world, "p_f")
-    return world.goal, *chances, write_start(world)
+    return *problem.columns, *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room

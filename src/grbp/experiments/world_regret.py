@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from grbp._arguments import check_choice
+from grbp._arguments import check_choice, name_kind
 from grbp.engine.decisions import EngineLike, InitialEstimates, Kind, Report
 from grbp.engine.losses import best_totals, losses
 from grbp.errors import InvalidInput
@@ -16,9 +16,8 @@ from grbp.learners.registry import AnyLearner, EveryLearner
 from grbp.learners.state_learner import StateLearner
 from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.numerics.arrays import Floats, Ints
-from grbp.worlds.course import World
-from grbp.worlds.groups import Groups
 from grbp.worlds.problem import Problem
+from grbp.worlds.world import World
 
 _BLOCK: Final = 4096
 """Replicas whose losses are kept at a time, so that memory does not grow with their number."""
@@ -29,16 +28,17 @@ _FINE: Final = 60
 
 def as_paper(world: World, learner: EveryLearner) -> tuple[Problem, AnyLearner] | None:
     """Return a problem and a learner of its thresholds that forgets nothing, if they are that."""
-    if not isinstance(world, Problem) or isinstance(learner, StateLearner):
+    problem = world.paper
+    if problem is None or isinstance(learner, StateLearner):
         return None
-    return (world, learner) if isinstance(learner, PolicyLearner) or not learner.memory else None
+    return (problem, learner) if isinstance(learner, PolicyLearner) or not learner.memory else None
 
 
 def check_player(world: World, learner: EveryLearner) -> Learner | StateLearner:
     """Return a learner that can be played on any truth, or refuse it."""
     if isinstance(learner, PolicyLearner):
         raise InvalidInput(
-            f"the learner {learner.name} was given with a {type(world).__name__}; it plays a"
+            f"the learner {learner.name} was given with {name_kind(type(world))}; it plays a"
             " Problem alone"
         )
     return learner
@@ -53,7 +53,7 @@ def check_walked(
 ) -> Literal["walk"]:
     """Refuse what only learners of thresholds on a Problem can do; return the engine."""
     check_choice("engine", engine, EngineLike)
-    where = learner.name if isinstance(world, Problem) else f"a {type(world).__name__}"
+    where = learner.name if world.paper else name_kind(type(world))
     asked = {
         f"engine = {engine!r}": engine in {"leap", "draw"},
         "splitting": splitting,
@@ -70,7 +70,7 @@ def check_walked(
 
 def check_pooled(pooled: object, world: World) -> bool:
     """Return whether all groups are counted as one; refuse where there are none."""
-    if not isinstance(pooled, bool | np.bool_) or (pooled and not isinstance(world, Groups)):
+    if not isinstance(pooled, bool | np.bool_) or (pooled and "" in world.groups):
         raise InvalidInput(
             f"pooled = {pooled!r} was given; it must be False, or True where there are Groups"
         )

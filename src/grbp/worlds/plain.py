@@ -28,11 +28,6 @@ def from_plain(data: Any) -> World:
     return kind.from_plain(data, from_plain)
 
 
-def to_plain(world: World) -> dict[str, Any]:
-    """Return a truth as plain data; `from_plain` is the way back."""
-    return world.to_plain()
-
-
 def read_truth(path: Path) -> World:
     """Read a truth from a TOML file; what is wrong with it is said with the file's name."""
     try:

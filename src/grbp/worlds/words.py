@@ -3,9 +3,7 @@
 import numpy as np
 
 from grbp.worlds.dynprog import solve
-from grbp.worlds.world import World, Written, check_world
-
-__all__ = ["check_world", "describe_world", "write_chance", "write_start"]
+from grbp.worlds.world import World
 
 
 def describe_world(world: World) -> str:
@@ -17,13 +15,3 @@ def describe_world(world: World) -> str:
     finishes = np.flatnonzero(solve(world).action) + 1
     best = ", ".join(map(str, finishes)) if len(finishes) else "no state"
     return f"{world.words}; best is FINISH in {best}"
-
-
-def write_chance(world: World, which: str) -> Written:
-    """Write p_C or p_F as a table has it."""
-    return world.columns[1 if which == "p_c" else 2]
-
-
-def write_start(world: World) -> str:
-    """Write the distribution of the first state, as the shell reads it."""
-    return world.columns[3]
