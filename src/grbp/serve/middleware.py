@@ -21,17 +21,18 @@ from starlette.requests import cookie_parser
 from starlette.routing import BaseRoute, Match
 
 from grbp.errors import CannotWrite, GrbpError, ReadOnly
+from grbp.live.endpoints import STUDY, VIEWER
+from grbp.live.transport import NDJSON
 from grbp.serve.connections import CONNECTION
-from grbp.serve.endpoints import STUDY
 from grbp.serve.http_errors import MEDIA_TYPE, ProblemDetail, Refusal, describe_error
 from grbp.serve.jobs import JobFailed
 from grbp.serve.limits import Places, RateLimiter
 from grbp.serve.logs import choose_level, describe_fault
 from grbp.serve.proxies import find_client, is_trusted
 from grbp.serve.rendering import TEMPLATES
-from grbp.serve.settings import NDJSON, Settings
+from grbp.serve.settings import Settings
 from grbp.serve.state import ADDRESS, CALLER, NOBODY, ROLE, Caller, ServerState
-from grbp.serve.tokens import VIEWER, may
+from grbp.serve.tokens import may
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
