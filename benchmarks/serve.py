@@ -23,7 +23,7 @@ import uvicorn
 
 import grbp
 from columns import Columns
-from grbp.serve.transport import Transport
+from grbp.live.transport import Transport
 from live import grow, study_of
 from machine import cores, cpu, system
 from measure import Effort, say

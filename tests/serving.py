@@ -14,6 +14,7 @@ import uvicorn
 from fastapi.routing import APIRoute
 
 from grbp.live.arguments import utc_now
+from grbp.live.endpoints import ROLES
 from grbp.live.store import open_store
 from grbp.serve.app import create_app
 from grbp.serve.connections import HttpConnection
@@ -21,7 +22,7 @@ from grbp.serve.middleware import COOKIE
 from grbp.serve.server import Endpoint, listen
 from grbp.serve.settings import Settings
 from grbp.serve.state import ROLE, ROUTERS
-from grbp.serve.tokens import ROLES, Tokens
+from grbp.serve.tokens import Tokens
 
 ROLES_BY_ROUTE: Final[dict[tuple[str, str], str]] = {
     (method, route.path): (route.openapi_extra or {})[ROLE]

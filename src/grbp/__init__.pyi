@@ -101,6 +101,7 @@ from grbp.live.advice import (
     Status as Status,
 )
 from grbp.live.basis import Basis as Basis, StateBasis as StateBasis
+from grbp.live.client import Client as Client
 from grbp.live.schema import Event as Event
 from grbp.live.study import Study as Study
 from grbp.live.verify import Verified as Verified
@@ -144,7 +145,6 @@ from grbp.planning.result import (
     Plan as Plan,
 )
 from grbp.records.examples import example_records as example_records
-from grbp.serve.client import Client as Client
 from grbp.session import (
     Session as Session,
 )

@@ -17,10 +17,12 @@ from serving import ROLES_BY_ROUTE, Clock, Serving, refused
 from starlette.routing import Mount, Route
 
 from grbp import Client, InvalidInput, Study
+from grbp.live.endpoints import ROLES
 from grbp.live.store import open_store
+from grbp.live.transport import NDJSON
 from grbp.serve.middleware import PROBES
-from grbp.serve.settings import EVENT_STREAM, NDJSON
-from grbp.serve.tokens import ANYBODY, ROLES, Tokens, hash_token, may
+from grbp.serve.settings import EVENT_STREAM
+from grbp.serve.tokens import ANYBODY, Tokens, hash_token, may
 
 pytestmark = pytest.mark.slow
 

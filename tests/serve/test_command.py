@@ -21,8 +21,8 @@ import pytest
 from grbp import Client, InvalidInput, Study
 from grbp.cli import main
 from grbp.live.store import open_store
+from grbp.live.transport import LOOPBACK
 from grbp.serve.server import Endpoint, make_settings
-from grbp.serve.settings import LOOPBACK
 from grbp.serve.tokens import Tokens, hash_token
 
 FAULTS = Path(__file__).parents[2] / "tools" / "faults.py"

@@ -11,9 +11,10 @@ from serving import Serving, refused
 from sockets import connect, wait_until
 
 from grbp import Study
+from grbp.live.endpoints import ADMIN, RECORDER, VIEWER
 from grbp.serve.http_errors import Refusal
 from grbp.serve.limits import Places
-from grbp.serve.tokens import ADMIN, ANYBODY, RECORDER, VIEWER
+from grbp.serve.tokens import ANYBODY
 
 pytestmark = pytest.mark.slow
 

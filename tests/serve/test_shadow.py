@@ -25,11 +25,13 @@ from grbp import Client, Study
 from grbp.cli import live, main, options
 from grbp.live import arguments
 from grbp.live.advice import Advice, Case, Status
+from grbp.live.endpoints import ROLES
 from grbp.live.schema import Event
 from grbp.live.shadow import SHOWN, show
+from grbp.live.transport import NDJSON
 from grbp.serve.models import AdviceModel, CaseModel, EventModel, MomentModel, StatusModel
-from grbp.serve.settings import EVENT_STREAM, NDJSON
-from grbp.serve.tokens import ANYBODY, ROLES, may
+from grbp.serve.settings import EVENT_STREAM
+from grbp.serve.tokens import ANYBODY, may
 
 pytestmark = pytest.mark.slow
 

@@ -12,18 +12,17 @@ from serving import Serving
 
 from grbp import Advice, Client, Study
 from grbp.cli import live, main
+from grbp.live.endpoints import BESIDE, CORRECTOR, ENDPOINTS, Endpoint
 from grbp.live.kinds import KINDS
 from grbp.live.parameters import PARAMETERS
 from grbp.live.queries import QUERIES
 from grbp.live.study import RECORDED
 from grbp.live.verbs import Verbs, parameters_of, verb as as_verb
-from grbp.serve.endpoints import BESIDE, ENDPOINTS, Endpoint
 
 optional("fastapi", "'.[serve]'")
 
 from grbp.serve import models, routes  # noqa: E402
 from grbp.serve.state import ROUTERS  # noqa: E402
-from grbp.serve.tokens import CORRECTOR  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,9 @@ from grbp.cli.options import (
     store_of,
 )
 from grbp.cli.printing import answer
+from grbp.live.endpoints import ROLES
 from grbp.live.store import open_store
-from grbp.serve.tokens import DAYS, ROLES, Token, Tokens
+from grbp.serve.tokens import DAYS, Token, Tokens
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

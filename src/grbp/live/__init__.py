@@ -1,4 +1,4 @@
-"""The live advisor: open a case, ask, tell; nothing is lost, and everything is explained."""
+"""The live advisor, here or at a server: open a case, ask, tell; all is kept and explained."""
 
 from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis, StateBasis

@@ -1,1 +1,1 @@
-"""The live advisor over HTTP: every verb of a study, who may use it, and a client in Python."""
+"""The live advisor over HTTP: every verb of a study, and who may use it."""

@@ -3,6 +3,9 @@
 A connection must send a whole request head soon after it was made, and soon after each request has
 begun. When the house is full, the oldest connection without a request under way makes room for a
 new one, so that silent connections lock nobody out.
+
+uvicorn 0.54 has no time for a first head, and refuses everybody when it is full of silence.
+Hypercorn 0.18 has such a time, which ends streams too, and no most; Granian 2.8 waits when full.
 """
 
 import asyncio

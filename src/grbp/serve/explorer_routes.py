@@ -20,10 +20,10 @@ from grbp.explorer.simulations import Busy, why_impossible
 from grbp.explorer.verdicts import judge_claims
 from grbp.learners.base import Learner
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, find_learner
-from grbp.serve.endpoints import check_learner
+from grbp.live.endpoints import VIEWER, check_learner
 from grbp.serve.http_errors import Refusal
 from grbp.serve.state import anybody, get_caller, json_response, server_state, viewer
-from grbp.serve.tokens import VIEWER, may
+from grbp.serve.tokens import may
 from grbp.worlds.problem import Problem
 
 _FIRST: Final = (DEFAULT_LEARNER, "getbe-sm", "getbe-ps", "getbe-ucb")

@@ -1,44 +1,14 @@
-"""Errors over HTTP: problem+json of RFC 9457, with one plain sentence.
+"""Errors over HTTP: problem+json of RFC 9457, with one plain sentence."""
 
-The client reads it back and raises the error that the server raised.
-"""
-
-import json
 from collections.abc import Mapping
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
-from grbp.errors import (
-    CannotWrite,
-    Conflict,
-    Damaged,
-    GrbpError,
-    InvalidInput,
-    NotFound,
-    ReadOnly,
-    TooLarge,
-)
+from grbp.errors import GrbpError
 from grbp.live.schema import dumps
+from grbp.live.transport import ERRORS, TYPE
 
 MEDIA_TYPE: Final = "application/problem+json"
-
-SENT: Final = "the log that was sent"
-"""What a server calls an imported file; its client puts the path there."""
-
-_TYPE: Final = "urn:grbp:"
-
-_ERRORS: Final[dict[str, tuple[type[GrbpError], int]]] = {
-    "not-found": (NotFound, 404),
-    "conflict": (Conflict, 409),
-    "invalid-input": (InvalidInput, 422),
-    "too-large": (TooLarge, 422),
-    "read-only": (ReadOnly, 503),
-    "damaged": (Damaged, 503),
-    "cannot-write": (CannotWrite, 503),
-    "refused": (GrbpError, 500),
-}
-"""The type and status of each error; the first class that fits counts."""
 
 
 class Refusal(GrbpError):
@@ -78,7 +48,7 @@ class ProblemDetail(NamedTuple):
 
 def make_problem(status: int, kind: str, detail: str) -> ProblemDetail:
     """Make a problem."""
-    return ProblemDetail(_TYPE + kind, HTTPStatus(status).phrase, status, " ".join(detail.split()))
+    return ProblemDetail(TYPE + kind, HTTPStatus(status).phrase, status, " ".join(detail.split()))
 
 
 def describe_error(error: Exception) -> ProblemDetail:
@@ -87,21 +57,8 @@ def describe_error(error: Exception) -> ProblemDetail:
         return make_problem(500, "fault", "the server failed at this; its log says where")
     if isinstance(error, Refusal):
         return make_problem(error.status, error.kind, str(error))
-    kind, status = next((k, s) for k, (e, s) in _ERRORS.items() if isinstance(error, e))
+    kind, status = next((k, s) for k, (e, s) in ERRORS.items() if isinstance(error, e))
     return make_problem(status, kind, str(error))
-
-
-def read_error(status: int, body: bytes) -> GrbpError:
-    """Return the error in an answer; one that is not a problem of ours comes from a proxy."""
-    problem: Any = {}
-    with suppress(ValueError):
-        problem = json.loads(body)
-    problem = problem if isinstance(problem, dict) else {}
-    kind = str(problem.get("type", "")).removeprefix(_TYPE)
-    detail = str(problem.get("detail") or f"the server answered with the status {status}")
-    if kind in _ERRORS:
-        return _ERRORS[kind][0](detail)
-    return (InvalidInput if status < 500 else CannotWrite)(detail)
 
 
 def describe_mistake(errors: list[Any]) -> Refusal:

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from grbp._process import read_request, write_answer
 from grbp.errors import GrbpError, InvalidInput
+from grbp.live.endpoints import check_learner, check_name
 from grbp.live.export import read_log
 from grbp.live.schema import LEARNER, Event
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
 from grbp.live.study import Study
-from grbp.serve.endpoints import check_learner, check_name
-from grbp.serve.http_errors import SENT
+from grbp.live.transport import SENT
 from grbp.serve.logs import describe_fault
 
 _BUFFER: Final = 2**20

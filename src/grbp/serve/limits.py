@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from grbp.live.endpoints import ADMIN
 from grbp.serve.http_errors import Refusal
-from grbp.serve.tokens import ADMIN, ANYBODY
+from grbp.serve.tokens import ANYBODY
 
 _SHARES: Final = {ANYBODY: 0.2, ADMIN: 1.0}
 """Which part of all places a role may fill; roles between these fill nine tenths."""

@@ -21,17 +21,18 @@ from starlette.requests import cookie_parser
 from starlette.routing import BaseRoute, Match
 
 from grbp.errors import CannotWrite, GrbpError, ReadOnly
+from grbp.live.endpoints import STUDY, VIEWER
+from grbp.live.transport import NDJSON
 from grbp.serve.connections import CONNECTION
-from grbp.serve.endpoints import STUDY
 from grbp.serve.http_errors import MEDIA_TYPE, ProblemDetail, Refusal, describe_error
 from grbp.serve.jobs import JobFailed
 from grbp.serve.limits import Places, RateLimiter
 from grbp.serve.logs import choose_level, describe_fault
 from grbp.serve.proxies import find_client, is_trusted
 from grbp.serve.rendering import TEMPLATES
-from grbp.serve.settings import NDJSON, Settings
+from grbp.serve.settings import Settings
 from grbp.serve.state import ADDRESS, CALLER, NOBODY, ROLE, Caller, ServerState
-from grbp.serve.tokens import VIEWER, may
+from grbp.serve.tokens import may
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -87,7 +88,11 @@ class Exchange:
     def __init__(
         self, scope: Scope, send: Send, headers: list[tuple[bytes, bytes]], patience: float
     ) -> None:
-        self.scope, self._send, self._headers, self._patience = scope, send, headers, patience
+        self.scope, self._send, self._more, self._patience = scope, send, headers, patience
+        # Of a header that is there twice, the last one counts: a proxy adds its own at the end.
+        self.headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
         self.what = f"{scope['method']} {scope['path']!a}"
         self.address = str((scope.get("client") or ["unknown"])[0])
         self.route, self.status = "(none)", 0
@@ -105,7 +110,7 @@ class Exchange:
             self.status = message["status"]
             there = [*message.get("headers", ())]
             names = {name.lower() for name, _ in there}
-            more = (pair for pair in self._headers if pair[0] not in names)
+            more = (pair for pair in self._more if pair[0] not in names)
             message = {**message, "headers": [*there, *more]}
         try:
             async with asyncio.timeout(self._patience):
@@ -177,18 +182,14 @@ class Guard:
     async def _handle(self, one: Exchange, receive: Receive, held: AsyncExitStack) -> None:
         """Check a request, take a place for it, and hand it to its route."""
         scope = one.scope
-        # Of a header that is there twice, the last one counts: a proxy adds its own at the end.
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
         one.route, needed = self._find_route(scope)
         if one.route not in PROBES:
             scope[ADDRESS] = one.address = self._find_address(one.address, scope)
-            self._check_host(headers)
-            scope[CALLER] = one.caller = await self._find_caller(one.address, headers)
+            self._check_host(one.headers)
+            scope[CALLER] = one.caller = await self._find_caller(one.address, one.headers)
             _check_role(one.caller, needed)
-            self._check_origin(scope, headers, one.caller)
-            receive = await self._admit(one, headers, receive, held)
+            self._check_origin(one)
+            receive = await self._admit(one, receive, held)
         if one.recording and not iscoroutinefunction(scope.get("endpoint")):
             await self._wait_for_writes(held)
         await self.app(scope, receive, one.answer)
@@ -205,9 +206,7 @@ class Guard:
             with suppress(_Unread):
                 await response(one.scope, receive, one.answer)
 
-    async def _admit(
-        self, one: Exchange, headers: Headers, receive: Receive, held: AsyncExitStack
-    ) -> Receive:
+    async def _admit(self, one: Exchange, receive: Receive, held: AsyncExitStack) -> Receive:
         """Take a place for a request, or refuse it; read its body, if it has one."""
         who = one.caller.token.id if one.caller.token else one.address
         places = self._server.streams if one.route == STREAM else self._server.requests
@@ -216,9 +215,9 @@ class Guard:
             return receive
         if one.route == IMPORT:
             held.enter_context(self._imports.take(who))
-            return _begin_log(headers, receive, self._settings)
+            return _begin_log(one.headers, receive, self._settings)
         with self._bodies.take(who):
-            return await _read_body(headers, receive, self._settings)
+            return await _read_body(one.headers, receive, self._settings)
 
     async def _wait_for_writes(self, held: AsyncExitStack) -> None:
         """Let only so many threads wait for the store to write, so that reading goes on."""
@@ -288,18 +287,16 @@ class Guard:
             raise _ask_for_token("the token is unknown, has expired or was revoked")
         return NOBODY
 
-    def _check_origin(self, scope: Scope, headers: Headers, caller: Caller) -> None:
+    def _check_origin(self, one: Exchange) -> None:
         """Refuse what a page of another site makes a browser send."""
-        site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
-        scheme = "https" if self._settings.secure else "http"
-        ours = f"{scheme}://{headers['host']}"
-        unsafe = scope["method"] not in _SAFE
-        foreign = site not in ("", "same-origin", "none")
+        site, origin = one.headers.get("sec-fetch-site", ""), one.headers.get("origin", "")
+        ours = f"{'https' if self._settings.secure else 'http'}://{one.headers['host']}"
+        unsafe, foreign = one.recording, site not in ("", "same-origin", "none")
         if unsafe and origin and origin != ours:
             foreign = True
-        if unsafe and caller.ambient and not (origin or site):  # Every browser sends one of them.
+        if unsafe and one.caller.ambient and not (origin or site):  # Browsers send one of them.
             foreign = True
-        if foreign and (unsafe or scope["path"].startswith("/api/")):
+        if foreign and (unsafe or one.scope["path"].startswith("/api/")):
             raise Refusal(403, f"this request came from a page of another site than {ours}")
 
 

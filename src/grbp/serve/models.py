@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from grbp.fitting.watch import Alarm
 from grbp.live.advice import Advice, Case, GroupStatus, Status
 from grbp.live.basis import Basis, StateBasis
+from grbp.live.endpoints import BESIDE, ENDPOINTS, ROLES
 from grbp.live.kinds import KINDS
 from grbp.live.parameters import Parameter
 from grbp.live.queries import Moment
@@ -23,9 +24,8 @@ from grbp.live.shadow import SHOWN
 from grbp.live.study import Study
 from grbp.live.verbs import parameters_of
 from grbp.live.verify import Verified
-from grbp.serve.endpoints import BESIDE, ENDPOINTS
 from grbp.serve.http_errors import ProblemDetail, make_problem
-from grbp.serve.tokens import DAYS, ROLES, Token
+from grbp.serve.tokens import DAYS, Token
 from grbp.theory.posterior import Estimate
 from grbp.worlds.labels import Labels
 from grbp.worlds.transition import Action

@@ -21,6 +21,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.counters import NO_COUNTS, Counters
 from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import check_text
+from grbp.live.endpoints import ENDPOINTS, check_learner, check_name
 from grbp.live.house import VERIFIED
 from grbp.live.queries import Moment, list_current
 from grbp.live.row_checks import keep_checked
@@ -28,13 +29,12 @@ from grbp.live.schema import Event
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN, check_kept_start, make_state_counters
 from grbp.live.study import Study
+from grbp.live.transport import NDJSON
 from grbp.live.verbs import answer_of, parameters_of
 from grbp.serve import models
-from grbp.serve.endpoints import ENDPOINTS, check_learner, check_name
 from grbp.serve.http_errors import Refusal
 from grbp.serve.jobs import JobResponse
 from grbp.serve.metrics import record_upkeep
-from grbp.serve.settings import NDJSON
 from grbp.serve.state import (
     After,
     CaseNumber,

@@ -24,9 +24,10 @@ from grbp._io import reason
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_to_install
 from grbp.live.store import open_store
 from grbp.live.store.base import HOUSE, Store
+from grbp.live.transport import LOOPBACK
 from grbp.serve.logs import HANDLER
 from grbp.serve.proxies import THIS_MACHINE, read_networks
-from grbp.serve.settings import LOOPBACK, Settings
+from grbp.serve.settings import Settings
 from grbp.serve.tokens import Tokens
 from grbp.worlds.validation import check_positive, check_whole
 

@@ -25,10 +25,11 @@ from grbp.live.log_words import describe_events
 from grbp.live.queries import read_config
 from grbp.live.schema import Event, dumps
 from grbp.live.study import Study
+from grbp.live.transport import NDJSON
 from grbp.serve import metrics, models
 from grbp.serve.http_errors import Refusal
 from grbp.serve.middleware import COOKIE, STREAM, report_refused_token
-from grbp.serve.settings import EVENT_STREAM, NDJSON
+from grbp.serve.settings import EVENT_STREAM
 from grbp.serve.state import (
     ADDRESS,
     After,

@@ -1,15 +1,11 @@
-"""How a server behaves, and what its client must know as well."""
+"""How a server behaves."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from grbp.live.transport import LOOPBACK
 from grbp.serve.proxies import THIS_MACHINE, Network
-
-LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
-
-NDJSON: Final = "application/x-ndjson"
-"""The type of a log: a line of JSON for each event."""
 
 EVENT_STREAM: Final = "text/event-stream"
 """The type of a stream of events as browsers read it."""

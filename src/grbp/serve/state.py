@@ -19,6 +19,7 @@ from grbp.errors import GrbpError
 from grbp.explorer.simulations import Simulations
 from grbp.live.advice import Status
 from grbp.live.arguments import MOST_CASES, utc_now
+from grbp.live.endpoints import ADMIN, CORRECTOR, ENDPOINTS, RECORDER, STATISTICIAN, VIEWER
 from grbp.live.queries import read_config
 from grbp.live.schema import dumps
 from grbp.live.shadow import show
@@ -27,7 +28,6 @@ from grbp.live.study import Study
 from grbp.live.verbs import parameters_of
 from grbp.serve.connections import Connections
 from grbp.serve.discretion import hide_places
-from grbp.serve.endpoints import ENDPOINTS
 from grbp.serve.http_errors import MEDIA_TYPE
 from grbp.serve.jobs import Jobs
 from grbp.serve.limits import Places
@@ -35,18 +35,7 @@ from grbp.serve.logs import HANDLER
 from grbp.serve.metrics import Metrics, Question, find_problem, read_upkeep
 from grbp.serve.proxies import is_trusted
 from grbp.serve.settings import Settings
-from grbp.serve.tokens import (
-    ADMIN,
-    ANYBODY,
-    CORRECTOR,
-    RECORDER,
-    STATISTICIAN,
-    VIEWER,
-    Sessions,
-    Token,
-    Tokens,
-    may,
-)
+from grbp.serve.tokens import ANYBODY, Sessions, Token, Tokens, may
 
 T = TypeVar("T")
 Route = TypeVar("Route", bound=Callable[..., Any])

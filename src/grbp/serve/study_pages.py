@@ -16,6 +16,7 @@ from grbp.errors import GrbpError
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Case, Status
 from grbp.live.basis import Basis
+from grbp.live.endpoints import ADMIN, CORRECTOR, RECORDER, STATISTICIAN
 from grbp.live.ledger import finishes
 from grbp.live.log_words import describe_events
 from grbp.live.policy_words import describe_choice, name_state
@@ -48,7 +49,7 @@ from grbp.serve.state import (
     show_status,
     viewer,
 )
-from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, may
+from grbp.serve.tokens import may
 from grbp.worlds.labels import Labels
 
 _PAGE: Final = 50

@@ -23,6 +23,7 @@ from typing import Final, NamedTuple, TypeVar
 from grbp.errors import CannotWrite, Damaged, InvalidInput, NotFound
 from grbp.live.arguments import check_label, check_recorder, format_time, utc_now
 from grbp.live.calls import Call
+from grbp.live.endpoints import ADMIN, ROLES
 from grbp.live.house import GRANT, KINDS, REVOKE, append, read_log
 from grbp.live.schema import NO_HASH, Event, loads
 from grbp.live.store.base import HOUSE, Store, Transaction
@@ -38,11 +39,6 @@ DAYS: Final = 90.0
 _FRESH, _STALE, _PATIENCE = 0.25, 0.75, 5.0
 """After how many seconds the store is looked at again, after how many one waits for that, and for
 how long at most."""
-
-ROLES: Final = ("viewer", "recorder", "corrector", "statistician", "admin")
-"""The roles; each may do what those before it may."""
-
-VIEWER, RECORDER, CORRECTOR, STATISTICIAN, ADMIN = ROLES
 
 ANYBODY: Final = "anybody"
 """The role that everybody has, also without a token."""

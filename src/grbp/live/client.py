@@ -15,15 +15,14 @@ from grbp.errors import InvalidInput, NotFound
 from grbp.live.advice import Advice, AnyBasis
 from grbp.live.arguments import check_text
 from grbp.live.config import Config
+from grbp.live.endpoints import ENDPOINTS, check_learner
 from grbp.live.history import find_taken_back
 from grbp.live.parameters import MOST_ROWS, PAGE
 from grbp.live.queries import describe_studies
 from grbp.live.schema import Event
 from grbp.live.study import Study
+from grbp.live.transport import SENT, Transport
 from grbp.live.verbs import Verbs, answer_of
-from grbp.serve.endpoints import ENDPOINTS, check_learner
-from grbp.serve.http_errors import SENT
-from grbp.serve.transport import Transport
 from grbp.worlds.transition import Action
 
 _PART: Final = 2**16

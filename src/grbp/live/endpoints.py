@@ -9,7 +9,11 @@ from typing import Any, Final, NamedTuple
 
 from grbp.errors import InvalidInput
 from grbp.learners.registry import is_path
-from grbp.serve.tokens import ADMIN, CORRECTOR, RECORDER, STATISTICIAN, VIEWER
+
+ROLES: Final = ("viewer", "recorder", "corrector", "statistician", "admin")
+"""Who may use a server; each may do what those before it may."""
+
+VIEWER, RECORDER, CORRECTOR, STATISTICIAN, ADMIN = ROLES
 
 STUDY: Final = "/api/studies/{study}"
 CASE: Final = f"{STUDY}/cases/{{case}}"

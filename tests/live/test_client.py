@@ -29,7 +29,7 @@ from grbp import (
     Study,
 )
 from grbp.live.queries import read_config
-from grbp.serve.transport import Transport
+from grbp.live.transport import Transport
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,8 @@
-"""How the client talks to a server: connections are kept, and what goes wrong is one sentence."""
+"""How the client talks to a server: connections are kept, and what goes wrong is one sentence.
+
+An error is sent as a problem of RFC 9457, and raised here as it was raised there. The standard
+library is enough: httpx would save twenty lines, and brings six packages where this needs none.
+"""
 
 import http.client
 import json
@@ -14,9 +18,40 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
 
-from grbp.errors import CannotWrite, InvalidInput
-from grbp.serve.http_errors import read_error
-from grbp.serve.settings import LOOPBACK, NDJSON
+from grbp.errors import (
+    CannotWrite,
+    Conflict,
+    Damaged,
+    GrbpError,
+    InvalidInput,
+    NotFound,
+    ReadOnly,
+    TooLarge,
+)
+
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+"""The names of this machine, to which a token may be sent without TLS."""
+
+NDJSON: Final = "application/x-ndjson"
+"""The type of a log: a line of JSON for each event."""
+
+SENT: Final = "the log that was sent"
+"""What a server calls an imported file; its client puts the path there."""
+
+TYPE: Final = "urn:grbp:"
+"""How the type of a problem begins."""
+
+ERRORS: Final[dict[str, tuple[type[GrbpError], int]]] = {
+    "not-found": (NotFound, 404),
+    "conflict": (Conflict, 409),
+    "invalid-input": (InvalidInput, 422),
+    "too-large": (TooLarge, 422),
+    "read-only": (ReadOnly, 503),
+    "damaged": (Damaged, 503),
+    "cannot-write": (CannotWrite, 503),
+    "refused": (GrbpError, 500),
+}
+"""The type and status of each error; the first class that fits counts."""
 
 _LONGEST: Final = 60.0
 """How many seconds to wait in all when a server says that there were too many requests."""
@@ -104,7 +139,7 @@ class Transport:
             after = answer.headers.get("Retry-After", "")
             wait = float(after) if after.isdecimal() else 1.0  # A proxy may give a date.
             if answer.status != 429 or waited + wait > _LONGEST:
-                raise read_error(answer.status, data)
+                raise _read_error(answer.status, data)
             time.sleep(wait)  # Such a request was not carried out.
             waited += wait
 
@@ -127,7 +162,7 @@ class Transport:
         """Make a GET request; yield the answer, to be read as it arrives."""
         with self._open_response("GET", path, None, {}, True) as answer:
             if answer.status >= 300:
-                raise read_error(answer.status, answer.read())
+                raise _read_error(answer.status, answer.read())
             yield answer
 
     @contextmanager
@@ -189,6 +224,19 @@ class Transport:
             f"the connection to {self.url} was lost while this was being written ({why}), so it may"
             " be stored or not; give it again with the same key, and it will be stored once"
         )
+
+
+def _read_error(status: int, body: bytes) -> GrbpError:
+    """Return the error in an answer; one that is not a problem of ours comes from a proxy."""
+    problem: Any = {}
+    with suppress(ValueError):
+        problem = json.loads(body)
+    problem = problem if isinstance(problem, dict) else {}
+    kind = str(problem.get("type", "")).removeprefix(TYPE)
+    detail = str(problem.get("detail") or f"the server answered with the status {status}")
+    if kind in ERRORS:
+        return ERRORS[kind][0](detail)
+    return (InvalidInput if status < 500 else CannotWrite)(detail)
 
 
 def _split_token(url: str) -> tuple[str, str | None]:
