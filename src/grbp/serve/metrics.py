@@ -12,7 +12,7 @@ import prometheus_client as prometheus
 from prometheus_client.core import CounterMetricFamily, Metric
 
 from grbp.errors import GrbpError
-from grbp.live import house
+from grbp.live import store_log
 from grbp.live.config import this_version
 from grbp.live.schema import Event
 from grbp.live.store.base import Store
@@ -120,10 +120,10 @@ def find_problem(store: Store) -> str:
 def read_upkeep(store: Store) -> dict[str, float]:
     """Return when studies were last checked and backed up, and whether all was well."""
     found: dict[str, float] = {}
-    if (verified := house.last_of(store, house.VERIFIED)) is not None:
+    if (verified := store_log.last_of(store, store_log.VERIFIED)) is not None:
         found["grbp_last_verify_time_seconds"] = _read_time(verified)
         found["grbp_last_verify_ok"] = float(bool(json.loads(verified.request).get("ok")))
-    if (backup := house.last_of(store, house.BACKUP)) is not None:
+    if (backup := store_log.last_of(store, store_log.BACKUP)) is not None:
         found["grbp_last_backup_time_seconds"] = _read_time(backup)
     return found
 
@@ -131,7 +131,7 @@ def read_upkeep(store: Store) -> dict[str, float]:
 def record_upkeep(store: Store, kind: str, who: str, now: datetime, **what: Any) -> None:
     """Record a check or a backup; a store that cannot be written to says so elsewhere."""
     with suppress(GrbpError):
-        house.record(store, kind, who, now, **what)
+        store_log.record(store, kind, who, now, **what)
 
 
 def _read_time(event: Event) -> float:

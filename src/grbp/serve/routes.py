@@ -20,12 +20,12 @@ from grbp._format import as_plain
 from grbp.errors import InvalidInput
 from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import check_text
-from grbp.live.house import VERIFIED
 from grbp.live.queries import Moment, list_current
 from grbp.live.row_checks import keep_checked
 from grbp.live.schema import Event
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN
+from grbp.live.store_log import VERIFIED
 from grbp.live.study import Study
 from grbp.live.verbs import answer_of, parameters_of
 from grbp.serve import models

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from grbp._io import reason
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_to_install
 from grbp.live.store import open_store
-from grbp.live.store.base import HOUSE, Store
+from grbp.live.store.base import OWN_LOG, Store
 from grbp.serve.logs import HANDLER
 from grbp.serve.proxies import THIS_MACHINE, read_networks
 from grbp.serve.settings import LOOPBACK, Settings
@@ -213,7 +213,7 @@ def run(
     context = _make_tls_context(where)
     with listen(where) as listening, closing(_open_store(store, create)) as opened:
         # An older copy of the store would let in whoever was locked out since.
-        if (lost := opened.missing(HOUSE)) is not None:
+        if (lost := opened.missing(OWN_LOG)) is not None:
             raise CannotWrite(f"nobody can be let in: {lost}")
         tokens = Tokens(opened)
         first = tokens.make_first()
