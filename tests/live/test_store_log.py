@@ -12,7 +12,7 @@ import pytest
 
 from grbp import Damaged, InvalidInput, Study
 from grbp.live import store_log
-from grbp.live.export import read_log
+from grbp.live.log_file import read_log
 from grbp.live.schema import Event, hash_fields
 from grbp.live.store import open_store
 from grbp.live.store.base import OWN_LOG, Store

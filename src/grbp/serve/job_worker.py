@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grbp.errors import GrbpError, InvalidInput
-from grbp.live.export import read_log
+from grbp.live.log_file import read_log
 from grbp.live.schema import LEARNER, Event
 from grbp.live.store import open_store
 from grbp.live.store.base import Store

@@ -102,7 +102,7 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
             raise Overdue(f"it has not answered for {waited:.0f} seconds")
 
 
-class Session(SqlConnection):
+class PostgresConnection(SqlConnection):
     """A connection of a store, for one thread at a time; one that was lost is opened again."""
 
     def __init__(self, store: "PostgresStore") -> None:
@@ -290,7 +290,7 @@ class PostgresStore(SqlStore):
     def __init__(self, dsn: str, *, create: bool = False) -> None:
         super().__init__()
         self.dsn, self.hurries = dsn, False
-        self._writer: Session = Session(self)
+        self._writer: PostgresConnection = PostgresConnection(self)
         try:
             given = psycopg.conninfo.conninfo_to_dict(dsn)
         except psycopg.Error:
@@ -312,8 +312,8 @@ class PostgresStore(SqlStore):
         super().close()
         self.hurries = True
 
-    def _make_reader(self) -> Session:
-        return Session(self)
+    def _make_reader(self) -> PostgresConnection:
+        return PostgresConnection(self)
 
     def checks(self) -> list[str]:
         """Return what speaks against writing to this server."""
@@ -338,7 +338,7 @@ class PostgresStore(SqlStore):
         self, error: BaseException, connection: Connection | None = None
     ) -> BaseException:
         """Say an error of PostgreSQL in a sentence."""
-        session = connection if isinstance(connection, Session) else self._writer
+        session = connection if isinstance(connection, PostgresConnection) else self._writer
         lost = session.lost and isinstance(error, psycopg.Error)
         if lost and session.committing:
             return CannotWrite(
