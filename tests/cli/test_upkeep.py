@@ -15,10 +15,10 @@ from optional import optional
 
 import grbp
 from grbp.cli import main, upkeep
-from grbp.live import house
+from grbp.live import store_log
 from grbp.live.schema import Event
 from grbp.live.store import open_store
-from grbp.live.store.base import HOUSE
+from grbp.live.store.base import OWN_LOG
 from grbp.live.store.sqlite import SqliteStore
 from grbp.live.upkeep import append_heads, read_heads
 
@@ -100,7 +100,7 @@ NEAR = r"grbp: note: elsewhere/heads is on the same disk .*; copy it to another 
 
 def house_events(kind: str, path: str = "live.sqlite") -> list[Event]:
     with closing(open_store(path)) as store:
-        return [event for event in house.read_events(store) if event.kind == kind]
+        return [event for event in store_log.read_events(store) if event.kind == kind]
 
 
 def change(statement: str, path: str = "live.sqlite") -> None:
@@ -399,7 +399,7 @@ def test_a_database_is_looked_after_in_the_same_way(
     found = json.loads(capsys.readouterr().out)
     assert [one["study"] for one in found["logs"]] == [None, "ward"]
     with closing(open_store(database)) as store:
-        assert HOUSE in store.logs()
+        assert OWN_LOG in store.logs()
         assert store.studies() == ["ward"]
 
 

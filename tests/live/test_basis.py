@@ -13,8 +13,7 @@ from grbp import Action, Counters, Estimate, Posterior, Problem, dynprog
 from grbp.errors import InvalidInput
 from grbp.learners.getbe import SAMPLE_MEAN
 from grbp.live.basis import Basis, value_of_continuing
-from grbp.live.grounds import Ground
-from grbp.live.reason_words import count_times, explain_advice
+from grbp.live.reasons import Ground, count_times, explain_advice
 from grbp.worlds.labels import Labels
 
 NOBODY = (0.0, 0.0, 0.0, 0.0)

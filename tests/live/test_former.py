@@ -16,7 +16,7 @@ import grbp
 from grbp import Study
 from grbp.errors import Conflict, InvalidInput, ReadOnly
 from grbp.live.config import load_config
-from grbp.live.log_words import describe_events
+from grbp.live.kinds import describe_events
 from grbp.live.shadow import show
 from grbp.live.store import open_store
 from grbp.live.store.base import Transaction

@@ -15,12 +15,12 @@ from grbp.live.calls import Answer, Asked, Call, Request
 from grbp.live.config import Config
 from grbp.live.decide import decide_nothing
 from grbp.live.endpoints import ROLES
-from grbp.live.entry_words import EventLine, Recorded
 from grbp.live.evolve import Effect, Past
 from grbp.live.history import Entry
 from grbp.live.kinds import KINDS, Kind
 from grbp.live.recording import record
 from grbp.live.schema import CaseRow, loads
+from grbp.live.wording import EventLine, Recorded
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -20,8 +20,8 @@ from grbp.errors import Conflict, GrbpError, InvalidInput, NotFound
 from grbp.live.config import check_config, load_config
 from grbp.live.queries import read_config
 from grbp.live.schema import Event
-from grbp.live.standing_words import describe_planned
 from grbp.live.store.memory import MemoryStore
+from grbp.live.wording import describe_planned
 
 CONTINUE, FINISH = Action.CONTINUE, Action.FINISH
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from grbp import Damaged, InvalidInput, Study
-from grbp.live import house
-from grbp.live.export import read_log
+from grbp.live import store_log
+from grbp.live.log_file import read_log
 from grbp.live.schema import Event, hash_fields
 from grbp.live.store import open_store
-from grbp.live.store.base import HOUSE, Store
+from grbp.live.store.base import OWN_LOG, Store
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -32,34 +32,34 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def test_what_is_recorded_is_there_in_order_and_by_kind(store: Store) -> None:
-    assert house.read_events(store) == []
-    assert house.last_of(store, house.VERIFIED) is None
-    assert house.verify(store).ok
+    assert store_log.read_events(store) == []
+    assert store_log.last_of(store, store_log.VERIFIED) is None
+    assert store_log.verify(store).ok
     made = [
-        house.record(store, kind, "ada", NOW, number=number, who="its own", kind="x")
+        store_log.record(store, kind, "ada", NOW, number=number, who="its own", kind="x")
         for number, kind in enumerate(["grant", "verified", "backup", "verified", "revoke"])
     ]
-    assert house.read_events(store) == made
-    assert house.read_events(store, 3) == made[3:]
-    assert [house.last_of(store, kind) for kind in house.KINDS] == [
+    assert store_log.read_events(store) == made
+    assert store_log.read_events(store, 3) == made[3:]
+    assert [store_log.last_of(store, kind) for kind in store_log.KINDS] == [
         made[0], made[4], made[3], made[2],
     ]  # fmt: skip
     assert json.loads(made[1].request) == {"number": 1, "who": "its own", "kind": "x"}
-    found = house.verify(store)
+    found = store_log.verify(store)
     assert (found.events, found.head, found.problems) == (5, made[-1].hash, ())
     with pytest.raises(InvalidInput, match="the kind 'open' was given"):
-        house.record(store, "open", "ada", NOW)
+        store_log.record(store, "open", "ada", NOW)
 
 
 def test_the_log_of_the_store_is_no_study(store: Store, tmp_path: Path) -> None:
-    house.record(store, "grant", "ada", NOW)
+    store_log.record(store, "grant", "ada", NOW)
     Study.create(store, "ward", 4).export(tmp_path / "log")
     assert store.studies() == ["ward"]
-    assert store.logs() == [HOUSE, "ward"]
+    assert store.logs() == [OWN_LOG, "ward"]
     with pytest.raises(InvalidInput, match="name = "):
-        Study(store, HOUSE)
+        Study(store, OWN_LOG)
     with pytest.raises(InvalidInput, match="name = "):
-        Study.create(store, HOUSE, 4)
+        Study.create(store, OWN_LOG, 4)
     with pytest.raises(InvalidInput, match="name = "):
         read_log(_renamed(tmp_path / "log"))
     with closing(open_store(tmp_path / "other.sqlite", create=True)) as other:
@@ -72,16 +72,16 @@ def _renamed(path: Path) -> Path:
     """Return an export that would be the log of the store itself, with hashes that fit."""
     head, event = map(json.loads, path.read_text("utf-8").splitlines())
     request = json.loads(event["request"])
-    request["config"]["name"] = HOUSE
+    request["config"]["name"] = OWN_LOG
     event["request"] = json.dumps(request, separators=(",", ":"))
     event["hash"] = hash_fields(tuple(event.values())[:-1])
-    head |= {"study": HOUSE, "head": event["hash"]}
+    head |= {"study": OWN_LOG, "head": event["hash"]}
     path.write_text(f"{json.dumps(head)}\n{json.dumps(event)}\n", "utf-8")
     return path
 
 
 def test_an_export_knows_nothing_of_it_and_a_backup_all(store: Store, tmp_path: Path) -> None:
-    made = house.record(store, "grant", "ada", NOW, label="night desk", hash="ab" * 32)
+    made = store_log.record(store, "grant", "ada", NOW, label="night desk", hash="ab" * 32)
     study = Study.create(store, "ward", 4)
     study.open_case(2)
     exported = study.export(tmp_path / "log").read_bytes()
@@ -89,9 +89,9 @@ def test_an_export_knows_nothing_of_it_and_a_backup_all(store: Store, tmp_path: 
     assert b"abab" not in exported
     study.backup(tmp_path / "copy.sqlite")
     with closing(open_store(tmp_path / "copy.sqlite")) as copy:
-        assert house.read_events(copy) == [made]
-        assert house.verify(copy).ok
-        house.record(copy, "revoke", "ada", NOW)
+        assert store_log.read_events(copy) == [made]
+        assert store_log.verify(copy).ok
+        store_log.record(copy, "revoke", "ada", NOW)
 
 
 LOST = [
@@ -115,17 +115,17 @@ def test_whatever_is_changed_or_lost_is_named(tmp_path: Path, statement: str, wo
     path = tmp_path / "live.sqlite"
     with closing(open_store(path, create=True)) as store:
         for kind in ("grant", "verified", "revoke"):
-            house.record(store, kind, "ada", NOW, id="1")
+            store_log.record(store, kind, "ada", NOW, id="1")
     with closing(sqlite3.connect(path)) as run, run:
         assert run.execute(statement).rowcount
     with closing(open_store(path)) as store:
         with pytest.raises(Damaged, match=words):
-            house.read_events(store)
-        assert not house.verify(store).ok
+            store_log.read_events(store)
+        assert not store_log.verify(store).ok
         # Whoever records looks at the end alone, and verify at all of it.
         if words in ("event 3", "event 4") or statement == "delete from events":
             with pytest.raises(Damaged):
-                house.record(store, "backup", "ada", NOW)
+                store_log.record(store, "backup", "ada", NOW)
 
 
 def test_a_whole_event_of_another_store_is_no_part_of_the_chain(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_whole_event_of_another_store_is_no_part_of_the_chain(tmp_path: Path) 
     for path in paths:
         with closing(open_store(path, create=True)) as store:
             for kind in ("grant", "verified", "revoke"):
-                house.record(store, kind, path.stem, NOW)
+                store_log.record(store, kind, path.stem, NOW)
     with closing(sqlite3.connect(paths[0])) as run, run:
         run.execute("attach ? as other", [str(paths[1])])
         run.execute(
@@ -141,5 +141,5 @@ def test_a_whole_event_of_another_store_is_no_part_of_the_chain(tmp_path: Path) 
         )
     with closing(open_store(paths[0])) as store:
         with pytest.raises(Damaged, match="event 2"):
-            house.read_events(store)
-        assert not house.verify(store).ok
+            store_log.read_events(store)
+        assert not store_log.verify(store).ok

@@ -14,11 +14,10 @@ from hypothesis import given, strategies as st
 import grbp
 from grbp import Action, Advice, Study
 from grbp.errors import Conflict, GrbpError, InvalidInput
+from grbp.live.kinds import describe_events
 from grbp.live.labels import check_labels, dump_labels, load_labels
-from grbp.live.log_words import describe_events
-from grbp.live.policy_words import describe_choice, name_state
-from grbp.live.standing_words import describe_planned
 from grbp.live.store.memory import MemoryStore
+from grbp.live.wording import describe_choice, describe_planned, name_state
 from grbp.worlds.labels import Labels, fold_word
 
 STATES = ("dead", "severe", "moderate", "mild", "home")

@@ -19,7 +19,7 @@ from sockets import connect, wait_until
 
 from grbp import Study
 from grbp._process import module_command
-from grbp.live import house
+from grbp.live import store_log
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
 from grbp.serve import job_worker, jobs
@@ -236,8 +236,8 @@ def test_the_last_check_and_backup_are_metrics(tmp_path: Path) -> None:
         assert server.ask("POST", f"{WARD}/verify").json()["ok"]
         assert server.ask("GET", "/api/backup").status_code == 200
         assert not [name for name in metrics(server) if name.startswith("grbp_last_")]
-        house.record(server.store, house.VERIFIED, "x", clock.now, ok=True)
-        house.record(server.store, house.BACKUP, "x", clock.now)
+        store_log.record(server.store, store_log.VERIFIED, "x", clock.now, ok=True)
+        store_log.record(server.store, store_log.BACKUP, "x", clock.now)
         known = metrics(server)
         assert known["grbp_last_verify_time_seconds"] == clock.now.timestamp()
         assert known["grbp_last_verify_ok"] == 1
@@ -245,7 +245,7 @@ def test_the_last_check_and_backup_are_metrics(tmp_path: Path) -> None:
         spoil(server.store)
         assert not server.ask("POST", f"{WARD}/verify").json()["ok"]
         assert metrics(server)["grbp_last_verify_ok"] == 0
-        event = house.last_of(server.store, house.VERIFIED)
+        event = store_log.last_of(server.store, store_log.VERIFIED)
         assert event is not None
         assert (event.who, json.loads(event.request)["study"]) == ("whoever asks", "ward")
 

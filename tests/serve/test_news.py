@@ -16,7 +16,7 @@ from serving import Serving
 from sockets import wait_until
 
 import grbp
-from grbp.live.log_words import describe_events
+from grbp.live.kinds import describe_events
 from grbp.serve import server_routes
 from grbp.serve.settings import EVENT_STREAM, Settings
 

@@ -13,10 +13,9 @@ import pytest
 from serving import ROLES_BY_ROUTE, Serving, refused
 
 import grbp
-from grbp.live.log_words import describe_events
-from grbp.live.policy_words import describe_choice
+from grbp.live.kinds import describe_events
 from grbp.live.queries import read_config, read_states
-from grbp.live.standing_words import describe_granted
+from grbp.live.wording import describe_choice, describe_granted
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.rendering import describe_regret
 from grbp.theory.values import boundary

@@ -20,7 +20,7 @@ import pytest
 from serving import Clock
 
 from grbp import CannotWrite, Damaged, InvalidInput, NotFound, Study
-from grbp.live import house
+from grbp.live import store_log
 from grbp.live.schema import Event
 from grbp.live.store import open_store
 from grbp.live.store.base import Store
@@ -50,9 +50,11 @@ def test_who_made_and_who_revoked_a_token_is_recorded(store: Store) -> None:
     clock.now += timedelta(days=1)
     ended = tokens.revoke(made.id, who="grace")
     assert tokens.find(token) is None
-    assert ended == made._replace(revoked=house.read_events(store)[-1].recorded, revoked_by="grace")
+    assert ended == made._replace(
+        revoked=store_log.read_events(store)[-1].recorded, revoked_by="grace"
+    )
     assert tokens.revoke(made.id, who="somebody else") == ended
-    assert [one.kind for one in house.read_events(store)] == ["grant", "revoke"]
+    assert [one.kind for one in store_log.read_events(store)] == ["grant", "revoke"]
     assert (ended.made_by, ended.made[:10], ended.revoked[:10]) == (
         "ada",
         "2026-01-01",
@@ -129,7 +131,7 @@ def test_two_who_make_tokens_at_once_keep_all_and_no_label_twice(tmp_path: Path)
     assert one.all() == two.all()
     assert sorted(token.label for token in one.all()) == sorted(f"desk {n}" for n in range(10))
     assert {hash_token(token) for token in made if token} == {token.hash for token in one.all()}
-    assert house.verify(stores[0]).ok
+    assert store_log.verify(stores[0]).ok
     for store in stores:
         store.close()
 
@@ -209,14 +211,14 @@ def test_a_changed_field_gives_nobody_more_rights(
         ):  # fmt: skip
             with pytest.raises(Damaged):
                 attempt()
-        assert not house.verify(store).ok
+        assert not store_log.verify(store).ok
     assert set(CHANGES) == set(Event._fields[1:])
 
 
 def test_a_log_that_is_whole_and_not_understood_lets_nobody_in(store: Store) -> None:
     Tokens(store).make_first("ada")
-    with patch.object(house, "KINDS", (*house.KINDS, "lock")):
-        house.record(store, "lock", "ada", datetime.now(UTC))
+    with patch.object(store_log, "KINDS", (*store_log.KINDS, "lock")):
+        store_log.record(store, "lock", "ada", datetime.now(UTC))
     with pytest.raises(Damaged, match="a newer version wrote it"):
         Tokens(store).refresh()
 
@@ -224,7 +226,7 @@ def test_a_log_that_is_whole_and_not_understood_lets_nobody_in(store: Store) -> 
 def grant(store: Store, identity: str, role: str) -> None:
     """Write down a token as no version of ours would."""
     parts = {"label": "eve", "expires": "9999", "hash": hash_token("x")}
-    house.record(store, "grant", "eve", datetime.now(UTC), id=identity, role=role, **parts)
+    store_log.record(store, "grant", "eve", datetime.now(UTC), id=identity, role=role, **parts)
 
 
 def test_a_token_with_no_role_that_is_known_lets_nobody_in(store: Store) -> None:

@@ -37,8 +37,8 @@ from grbp.cli.options import (
 from grbp.cli.printing import answer
 from grbp.errors import Damaged, InvalidInput
 from grbp.live import Advice, Status, Verified
-from grbp.live.export import log_kind, read_log
-from grbp.live.log_words import describe_events
+from grbp.live.kinds import describe_events
+from grbp.live.log_file import log_kind, read_log
 from grbp.live.parameters import PARAMETERS, Parameter
 from grbp.live.schema import OPEN
 from grbp.live.shadow import show

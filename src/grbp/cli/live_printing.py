@@ -14,12 +14,10 @@ from typing import Any, Final
 
 from grbp._format import begin, format_share, format_span, plural
 from grbp.cli.printing import print_filled
-from grbp.live import Advice, Basis, Case, Event, Status, Verified, standing_words as standing
+from grbp.live import Advice, Basis, Case, Event, Status, Verified, wording
 from grbp.live.advice import AnyBasis
-from grbp.live.entry_words import EventLine, say_window
-from grbp.live.grounds import see
-from grbp.live.policy_words import describe_choice, name_ends, name_goal
-from grbp.live.reason_words import fill_lines, say_drawn
+from grbp.live.reasons import fill_lines, name_goal, say_drawn, see
+from grbp.live.wording import EventLine, describe_choice, name_ends, say_window
 from grbp.theory.posterior import Estimate
 from grbp.worlds.labels import Labels
 from grbp.worlds.transition import Action
@@ -78,10 +76,10 @@ def show_study(status: Status, *, details: bool = False) -> None:
     if not n["opened"]:
         print(f"There is no {words.case[0]} yet.")
     else:
-        stages = ", ".join(f"{n[stage]:,} {said}" for stage, said in standing.STAGES.items())
+        stages = ", ".join(f"{n[stage]:,} {said}" for stage, said in wording.STAGES.items())
         print_filled(f"{begin(words.count_cases(n['opened']))}: {stages}.")
     if status.planned is not None:
-        print_filled(standing.describe_planned(status.planned, n["opened"], words))
+        print_filled(wording.describe_planned(status.planned, n["opened"], words))
     if not status.shadow:
         _show_learned(status)
     if details:
@@ -102,10 +100,8 @@ def _show_learned(status: Status) -> None:
     """Say what a study has learned, and what follows from that."""
     basis, words = status.basis, status.labels
     if status.model != "one" or status.memory is not None:
-        print_filled(
-            f"The advice takes for granted {'; '.join(standing.describe_granted(status))}."
-        )
-    for alarm in standing.describe_alarms(status):
+        print_filled(f"The advice takes for granted {'; '.join(wording.describe_granted(status))}.")
+    for alarm in wording.describe_alarms(status):
         print_filled(f"{'WARNING: ' if alarm.speaks else ''}{alarm.sentence}")
     if status.pending:
         many, are = ("outcome", "is") if status.pending == 1 else ("outcomes", "are")
@@ -116,7 +112,7 @@ def _show_learned(status: Status) -> None:
     if any(one.f or one.c for one in rows):
         _show_known(rows, words)
     if status.cases["opened"] or basis.side is not None:
-        print_filled(standing.describe_certainty(basis, words))
+        print_filled(wording.describe_certainty(basis, words))
 
 
 def _show_next(status: Status) -> None:
@@ -200,7 +196,7 @@ def show_cases(cases: Sequence[Case], limit: int, words: Labels) -> None:
         words.case[0]: [f"{one.case:,}" for one in cases],
         "code": [one.code or "" for one in cases],
         "state": [words.state(one.state).removeprefix("state ") for one in cases],
-        "status": [standing.STAGES.get(one.status, one.status) for one in cases],
+        "status": [wording.STAGES.get(one.status, one.status) for one in cases],
         "steps": [_describe_steps(one) for one in cases],
         "advised": [words.do(one.action) if one.action else "" for one in cases],
         "since": [_format_time(one.since)[:-3] for one in cases],

@@ -15,10 +15,10 @@ from grbp._io import check_writable, reason, sync_folder
 from grbp.cli.options import Option, parse_whole, refuse_given, store_of
 from grbp.cli.printing import answer, print_filled
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
-from grbp.live import house
+from grbp.live import store_log
 from grbp.live.arguments import check_recorder, format_time, utc_now
 from grbp.live.store import open_store
-from grbp.live.store.base import HOUSE, Store
+from grbp.live.store.base import OWN_LOG, Store
 from grbp.live.upkeep import (
     Checked,
     append_heads,
@@ -198,7 +198,7 @@ def _record(store: Store, kind: str, **what: Any) -> None:
     try:
         for sentence in store.checks():
             raise CannotWrite(sentence)
-        house.record(store, kind, check_recorder(None), utc_now(), **what)
+        store_log.record(store, kind, check_recorder(None), utc_now(), **what)
     except GrbpError as error:
         logging.getLogger("grbp").info("this is not written into the store's own log: %s", error)
 
@@ -206,7 +206,7 @@ def _record(store: Store, kind: str, **what: Any) -> None:
 def _list_logs(found: Checked) -> dict[str, Any]:
     """Return for a program what was found in every log."""
     logs = [
-        {"study": None if log == HOUSE else log} | one._asdict() | {"ok": one.ok}
+        {"study": None if log == OWN_LOG else log} | one._asdict() | {"ok": one.ok}
         for log, one in found.logs.items()
     ]
     return {"ok": found.ok, "logs": logs, "problems": list(found.problems)}

@@ -11,8 +11,8 @@ from grbp.live.basis import Basis, StateBasis, explain
 from grbp.live.config import Config, this_version
 from grbp.live.ledger import Known, advise, load_known
 from grbp.live.schema import OPEN, CaseRow, StudyRow
-from grbp.live.standing_words import describe_advice
 from grbp.live.starts import DRAWN
+from grbp.live.wording import describe_advice
 from grbp.worlds.labels import NO_WORDS, Labels
 from grbp.worlds.transition import Action
 

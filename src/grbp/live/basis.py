@@ -21,10 +21,10 @@ from grbp._format import as_plain
 from grbp.learners.best_policy import best_policy, policy_values
 from grbp.learners.comparison import finish_is_right
 from grbp.learners.counters import Counters, with_pending
-from grbp.live import reason_words as reasons
+from grbp.live import reasons
 from grbp.live.config import Config
-from grbp.live.grounds import Ground, find_ground
 from grbp.live.ledger import Known, finishes
+from grbp.live.reasons import Ground, find_ground
 from grbp.numerics.arrays import Floats
 from grbp.numerics.intervals import anytime, check_level
 from grbp.theory.posterior import Estimate, Posterior

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 from grbp.errors import Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import Config, load_config
-from grbp.live.entry_words import describe_step
 from grbp.live.history import Entry, case_entries, drop_taken_back, keep_steps
 from grbp.live.schema import OPEN, CaseRow, Event, StudyRow, dumps, loads
 from grbp.live.store.base import Transaction
+from grbp.live.wording import describe_step
 
 _AHEAD: Final = timedelta(minutes=5)
 """How far in the future something may have been observed: clocks differ."""

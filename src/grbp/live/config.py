@@ -19,7 +19,7 @@ from grbp.learners.state_counters import LARGEST_GOAL, empty_state_counters
 from grbp.learners.state_learner import StateLearner
 from grbp.live.arguments import MOST_CASES, check_label, check_text
 from grbp.live.labels import dump_labels, load_labels
-from grbp.live.models import (
+from grbp.live.learner_names import (
     BY_STATE,
     choose_learner,
     name_learner,

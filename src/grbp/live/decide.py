@@ -18,8 +18,8 @@ from grbp.live.config import CONTINUE, FINISH, Config, check_change, check_confi
 from grbp.live.evolve import due_time
 from grbp.live.history import find_undoable, last_entry
 from grbp.live.ledger import advise, dumps_known, know
-from grbp.live.policy_words import name_state
 from grbp.live.schema import CLOSED, OPEN, CaseRow
+from grbp.live.wording import name_state
 from grbp.numerics.rng import fold_in
 from grbp.worlds.transition import successors
 from grbp.worlds.validation import check_whole

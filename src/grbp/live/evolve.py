@@ -15,7 +15,7 @@ from grbp.fitting.watch import Step, Watch
 from grbp.learners.counters import step_counts
 from grbp.live import ledger
 from grbp.live.config import FINISH, Config, load_config
-from grbp.live.history import Entry, Move, keep_steps
+from grbp.live.history import Entry, Moved, keep_steps
 from grbp.live.schema import CLOSED, LOST, OPEN, WON, CaseRow, HeldRow, StudyRow, dumps
 
 Past: TypeAlias = Callable[[], Iterator[Entry]]
@@ -38,7 +38,7 @@ class Effect(NamedTuple):
     """
 
     changes: Mapping[str, Any] = MappingProxyType({})
-    move: Move | None = None
+    move: Moved | None = None
     held: HeldRow | None = None
     released: int = 0
 
@@ -154,7 +154,7 @@ def count_effect(
     return parts | ledger.count(config, study, old, new, moves)
 
 
-def _count(config: Config, case: CaseRow, move: Move, sign: int, *, held: bool) -> dict[str, Any]:
+def _count(config: Config, case: CaseRow, move: Moved, sign: int, *, held: bool) -> dict[str, Any]:
     """Return the numbers of a case with a step counted or held, or without it again."""
     action, state, after = move
     f, f_goal, c, c_up = step_counts(config.goal, state, action == FINISH, after)

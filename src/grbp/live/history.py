@@ -15,7 +15,7 @@ from grbp.live.store.base import Transaction
 UNDO_LASTS: Final = timedelta(minutes=15)
 """How long one's own last entry can be undone."""
 
-Move: TypeAlias = tuple[str, int, int]
+Moved: TypeAlias = tuple[str, int, int]
 """What was done in a step, and from where it led where."""
 
 
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
         return self.event.observed or self.event.recorded
 
     @property
-    def move(self) -> Move:
+    def move(self) -> Moved:
         """The step that was told."""
         return self.answer["took"], self.answer["from"], self.answer["state"]
 

@@ -1,12 +1,13 @@
 """The kinds of events: what each may say, what is decided, what it does, and its words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, NamedTuple
 
-from grbp.live import decide, entry_words as entries, evolve
+from grbp.live import decide, evolve, wording
 from grbp.live.calls import Answer, Asked, Request
-from grbp.live.entry_words import EventLine, Recorded
-from grbp.live.schema import ARCHIVE, LEARNER, UNARCHIVE
+from grbp.live.schema import ARCHIVE, DAMAGE, LEARNER, UNARCHIVE, Event, loads
+from grbp.live.wording import TAKEN_BACK, EventLine, Recorded
+from grbp.worlds.labels import NO_WORDS, Labels
 
 
 class Kind(NamedTuple):
@@ -43,24 +44,53 @@ _nothing: Final = decide.decide_nothing
 
 KINDS: Final[dict[str, Kind]] = {
     "study": Kind(
-        decide.configure, _nothing, evolve.configure, entries.word_study, "admin", of_case=False
+        decide.configure, _nothing, evolve.configure, wording.word_study, "admin", of_case=False
     ),
     "open": Kind(
-        decide.open_case, decide.decide_case, evolve.open_case, entries.word_opening, "recorder"
+        decide.open_case, decide.decide_case, evolve.open_case, wording.word_opening, "recorder"
     ),
-    "tell": Kind(decide.tell, decide.decide_step, evolve.tell, entries.word_step, "recorder"),
-    "mature": Kind(decide.mature, decide.decide_mature, evolve.mature, entries.word_mature, ""),
-    "void": Kind(decide.void, _nothing, evolve.void, entries.word_taking_back, "corrector"),
-    "close": Kind(decide.close, _nothing, evolve.close, entries.word_withdrawal, "recorder"),
+    "tell": Kind(decide.tell, decide.decide_step, evolve.tell, wording.word_step, "recorder"),
+    "mature": Kind(decide.mature, decide.decide_mature, evolve.mature, wording.word_mature, ""),
+    "void": Kind(decide.void, _nothing, evolve.void, wording.word_taking_back, "corrector"),
+    "close": Kind(decide.close, _nothing, evolve.close, wording.word_withdrawal, "recorder"),
     ARCHIVE: Kind(
-        decide.archive, _nothing, evolve.archive, entries.word_archive, "admin", of_case=False
+        decide.archive, _nothing, evolve.archive, wording.word_archive, "admin", of_case=False
     ),
     UNARCHIVE: Kind(
-        decide.unarchive, _nothing, evolve.unarchive, entries.word_unarchive, "admin",
+        decide.unarchive, _nothing, evolve.unarchive, wording.word_unarchive, "admin",
         of_case=False,
     ),
     LEARNER: Kind(
-        decide.change_learner, _nothing, evolve.change_learner, entries.word_change, "admin",
+        decide.change_learner, _nothing, evolve.change_learner, wording.word_change, "admin",
         of_case=False,
     ),
 }  # fmt: skip
+
+
+def describe_events(
+    events: Iterable[Event],
+    goal: int,
+    labels: Labels = NO_WORDS,
+    *,
+    shadow: bool,
+    taken_back: Collection[int] = (),
+    waiting: Collection[int] | None = None,
+) -> list[EventLine]:
+    """Say what events recorded, as far as they show it.
+
+    `taken_back` has the numbers of those that were taken back, which are marked; `waiting` those
+    that do not count yet, where that is to be said as it is now and not as it was.
+    """
+    lines = []
+    for event in events:
+        waits = None if waiting is None else event.seq in waiting
+        void = event.seq in taken_back
+        try:
+            asked, answered = loads(event.request), loads(event.response)
+            say = KINDS[event.kind].words if event.kind in KINDS else wording.word_unknown
+            line = say(Recorded(event, asked, answered, goal, labels, shadow, waits))
+            line = line._replace(why=str(asked.get("why") or ""), answered=answered)
+        except DAMAGE:
+            line = EventLine(event, "This entry is damaged: verify the study.")
+        lines.append(line._replace(notes=line.notes + (TAKEN_BACK,) * void, taken_back=void))
+    return lines

@@ -24,7 +24,7 @@ from grbp.learners.counters import NO_COUNTS as NO_COUNTERS, NOBODY, Counters, T
 from grbp.learners.memory import outcomes_of, recall, reweigh
 from grbp.learners.state_counters import StateCounters
 from grbp.live.config import CONTINUE, FINISH, Config
-from grbp.live.history import Move
+from grbp.live.history import Moved
 from grbp.live.schema import CLOSED, NO_COUNTS, OPEN, WON, CaseRow, StudyRow, loads
 from grbp.live.starts import DRAWN, make_state_counters
 from grbp.numerics.arrays import Floats
@@ -134,7 +134,7 @@ def _load_book(config: Config, study: StudyRow, at: int) -> Book:
 
 
 def count(
-    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, moves: Sequence[Move]
+    config: Config, study: StudyRow, old: CaseRow | None, new: CaseRow, moves: Sequence[Moved]
 ) -> dict[str, Any]:
     """Return what a study counts after a case was changed by the last of its moves, or opened.
 
@@ -171,14 +171,14 @@ def _put(parts: list[Any], at: int, new: Any) -> list[Any]:
     return [*parts[:at], new, *parts[at + 1 :]]
 
 
-def _see(seen: list[Any], at: int, move: Move, states: int, sign: int) -> list[Any]:
+def _see(seen: list[Any], at: int, move: Moved, states: int, sign: int) -> list[Any]:
     """Return what was seen with a step more in a group, or one less."""
     kind, place = _kind_of(move), min(move[1], states) - 1
     counts = seen[at][kind]
     return _put(seen, at, _put(seen[at], kind, _put(counts, place, counts[place] + sign)))
 
 
-def _kind_of(move: Move) -> int:
+def _kind_of(move: Moved) -> int:
     """Return what a step showed: up, down, won or lost."""
     action, state, after = move
     if action == FINISH:
@@ -207,7 +207,7 @@ def _forget(config: Config, book: Book) -> None:
 
 
 def _count_pending(
-    config: Config, book: Book, old: CaseRow | None, new: CaseRow, move: Move | None
+    config: Config, book: Book, old: CaseRow | None, new: CaseRow, move: Moved | None
 ) -> None:
     """Count how much FINISH is pending after a case was changed or opened.
 
@@ -224,7 +224,7 @@ def _count_pending(
 
 
 def _count_case(
-    config: Config, book: Book, old: CaseRow, new: CaseRow, moves: Sequence[Move]
+    config: Config, book: Book, old: CaseRow, new: CaseRow, moves: Sequence[Moved]
 ) -> None:
     """Count what a case has more than before, or take out what it has less."""
     if config.by_state and (sign := count_change(old, new)):
@@ -277,7 +277,7 @@ def _case_weights(config: Config, book: Book, case: CaseRow) -> list[float]:
     return [keep**age for keep in config.memories.keep.tolist()]
 
 
-def _weigh(config: Config, book: Book, case: CaseRow, moves: Sequence[Move]) -> list[list[float]]:
+def _weigh(config: Config, book: Book, case: CaseRow, moves: Sequence[Moved]) -> list[list[float]]:
     """Return the weights of the memories after a case, by how well each foretold it.
 
     What was counted of the case itself, with a weight in each memory, is left out, and so is what

@@ -32,8 +32,8 @@ from grbp.live.basis import StateBasis, estimate_chances
 from grbp.live.calls import find_case
 from grbp.live.choice import decide_choice, find_doubt
 from grbp.live.config import Config, load_config
-from grbp.live.export import check_target, count_steps, dump_log, step_lines
 from grbp.live.ledger import Known, know, know_all, total_seen
+from grbp.live.log_file import check_target, count_steps, dump_log, step_lines
 from grbp.live.row_checks import check_types, find_checked, keep_checked
 from grbp.live.schema import DAMAGE, CaseRow, Event, StudyRow, load_study
 from grbp.live.starts import count_records

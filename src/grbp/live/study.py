@@ -12,7 +12,7 @@ from grbp.live.advice import Advice, Case, make_advice, make_case
 from grbp.live.calls import Call
 from grbp.live.codes import read_codes, refuse_shared_code, set_code
 from grbp.live.config import Config, describe_learner, load_config, this_version
-from grbp.live.export import check_target, import_log
+from grbp.live.log_file import check_target, import_log
 from grbp.live.queries import (
     QUERIES,
     Opened,

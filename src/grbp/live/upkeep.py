@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 from grbp._format import plural
 from grbp._io import check_writable, make_private, reason
 from grbp.errors import CannotWrite, Damaged, GrbpError, InvalidInput
-from grbp.live import house
-from grbp.live.store.base import HIDDEN, HOUSE, Store, Transaction
+from grbp.live import store_log
+from grbp.live.store.base import HIDDEN, OWN_LOG, Store, Transaction
 from grbp.live.verify import Verified, describe_error, verify_study
 
 
@@ -96,8 +96,8 @@ def verify_store(store: Store, *, decide: bool = False) -> Checked:
 def _verify_log(store: Store, log: str, *, decide: bool) -> Verified:
     """Check one log; what cannot even be read is a problem of it."""
     try:
-        if log == HOUSE:
-            return house.verify(store)
+        if log == OWN_LOG:
+            return store_log.verify(store)
         return store.read(log, lambda tx: verify_study(tx, None, decide=decide))
     except Exception as error:
         if isinstance(error, GrbpError) and not isinstance(error, Damaged):
@@ -108,7 +108,7 @@ def _verify_log(store: Store, log: str, *, decide: bool) -> Verified:
 def list_heads(checked: Checked, time: str, backup: str) -> list[Head]:
     """Return what is to be written down of a store that was checked."""
     return [
-        Head(time, backup, None if log == HOUSE else log, found.events, found.head)
+        Head(time, backup, None if log == OWN_LOG else log, found.events, found.head)
         for log, found in checked.logs.items()
     ]
 
@@ -180,9 +180,9 @@ def find_lost_heads(store: Store, heads: Iterable[Head]) -> Iterator[str]:
     """Say which logs no longer have what was written down of them, a sentence each."""
     by_log: dict[str, list[Head]] = {}
     for head in heads:
-        by_log.setdefault(HOUSE if head.study is None else head.study, []).append(head)
+        by_log.setdefault(OWN_LOG if head.study is None else head.study, []).append(head)
     there = store.logs()
-    for log, written in sorted(by_log.items(), key=lambda item: item[0] == HOUSE):
+    for log, written in sorted(by_log.items(), key=lambda item: item[0] == OWN_LOG):
         if log in there:
             lost = store.read(log, partial(_find_lost_head, written))
             if lost is not None:

@@ -21,9 +21,9 @@ from grbp.errors import InvalidInput
 from grbp.learners.registry import LearnerLike
 from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.config import Config, check_groups, make_config
-from grbp.live.export import read_log
 from grbp.live.labels import find_labels
-from grbp.live.models import choose_learner
+from grbp.live.learner_names import choose_learner
+from grbp.live.log_file import read_log
 from grbp.live.parameters import PARAMETERS, Parameter
 from grbp.live.queries import Moment
 from grbp.live.schema import Event

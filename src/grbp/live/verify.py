@@ -13,7 +13,7 @@ from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
 from grbp.live.choice import UNDECIDED
 from grbp.live.config import load_config
-from grbp.live.models import name_learner
+from grbp.live.learner_names import name_learner
 from grbp.live.recording import Again, replay
 from grbp.live.row_checks import describe_damage
 from grbp.live.schema import DAMAGE, NO_HASH, CaseRow, Event, StudyRow, hash_fields

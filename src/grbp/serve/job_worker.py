@@ -11,7 +11,7 @@ from typing import Any, Final
 from grbp._process import read_request, write_answer
 from grbp.errors import GrbpError, InvalidInput
 from grbp.live.endpoints import check_learner, check_name
-from grbp.live.export import read_log
+from grbp.live.log_file import read_log
 from grbp.live.schema import LEARNER, Event
 from grbp.live.store import open_store
 from grbp.live.store.base import Store

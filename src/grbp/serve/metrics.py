@@ -13,7 +13,7 @@ import prometheus_client as prometheus
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from grbp.errors import GrbpError
-from grbp.live import house
+from grbp.live import store_log
 from grbp.live.config import this_version
 from grbp.live.schema import Event
 from grbp.live.store.base import Store
@@ -96,11 +96,11 @@ def read_upkeep(store: Store) -> list[Metric]:
     def add(name: str, what: str, value: float) -> None:
         found.append(GaugeMetricFamily(f"grbp_last_{name}", what, value))
 
-    if (verified := house.last_of(store, house.VERIFIED)) is not None:
+    if (verified := store_log.last_of(store, store_log.VERIFIED)) is not None:
         when = "When a study was last checked, in Unix time."
         add("verify_time_seconds", when, _read_time(verified))
         add("verify_ok", "Whether all was well then.", json.loads(verified.request).get("ok", 0))
-    if (backup := house.last_of(store, house.BACKUP)) is not None:
+    if (backup := store_log.last_of(store, store_log.BACKUP)) is not None:
         when = "When the store was last backed up, in Unix time."
         add("backup_time_seconds", when, _read_time(backup))
     return found
@@ -109,7 +109,7 @@ def read_upkeep(store: Store) -> list[Metric]:
 def record_upkeep(store: Store, kind: str, who: str, now: datetime, **what: Any) -> None:
     """Record a check or a backup; a store that cannot be written to says so elsewhere."""
     with suppress(GrbpError):
-        house.record(store, kind, who, now, **what)
+        store_log.record(store, kind, who, now, **what)
 
 
 def _read_time(event: Event) -> float:

@@ -14,10 +14,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from grbp._format import begin, format_days, format_share, format_span, plural
 from grbp.errors import GrbpError
-from grbp.live import entry_words as entries, reason_words as reasons, standing_words as standing
+from grbp.live import reasons, wording
 from grbp.live.advice import AnyBasis, Status
 from grbp.live.config import Config
-from grbp.live.entry_words import EventLine
+from grbp.live.wording import EventLine
 from grbp.theory.bounds import getbe_bound, regret_floor
 from grbp.worlds.labels import ACTIONS, CASE
 from grbp.worlds.problem import Problem
@@ -124,13 +124,13 @@ TEMPLATES.filters |= {
 }
 TEMPLATES.globals |= {
     "isnan": math.isnan,
-    "describe_alarms": standing.describe_alarms,
-    "describe_granted": standing.describe_granted,
+    "describe_alarms": wording.describe_alarms,
+    "describe_granted": wording.describe_granted,
     "explain_advice": reasons.explain_advice,
     "link_explorer": link_explorer,
     "say_drawn": reasons.say_drawn,
     "say_how_sure": reasons.say_how_sure,
     "say_other_better": reasons.say_other_better,
-    "say_window": entries.say_window,
+    "say_window": wording.say_window,
     "successors": successors,
 }

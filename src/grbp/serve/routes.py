@@ -22,12 +22,12 @@ from grbp.learners.counters import NO_COUNTS, Counters
 from grbp.live.advice import Advice, AnyBasis, Case, Status
 from grbp.live.arguments import check_text
 from grbp.live.endpoints import ENDPOINTS, check_learner, check_name
-from grbp.live.house import VERIFIED
 from grbp.live.queries import Moment, list_current
 from grbp.live.row_checks import keep_checked
 from grbp.live.schema import Event
 from grbp.live.shadow import show
 from grbp.live.starts import DRAWN, check_kept_start, make_state_counters
+from grbp.live.store_log import VERIFIED
 from grbp.live.study import Study
 from grbp.live.transport import NDJSON
 from grbp.live.verbs import answer_of, parameters_of

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from grbp._io import reason
 from grbp.errors import CannotWrite, InvalidInput, MissingExtra, NotFound, how_to_install
 from grbp.live.store import open_store
-from grbp.live.store.base import HOUSE, Store
+from grbp.live.store.base import OWN_LOG, Store
 from grbp.live.transport import LOOPBACK
 from grbp.serve.logs import HANDLER
 from grbp.serve.proxies import THIS_MACHINE, read_networks
@@ -217,7 +217,7 @@ def run(
     with listen(where) as listening, closing(_open_store(store, create=create)) as opened:
         _check_private(opened)
         # An older copy of the store would let in whoever was locked out since.
-        if (lost := opened.missing(HOUSE)) is not None:
+        if (lost := opened.missing(OWN_LOG)) is not None:
             raise CannotWrite(f"nobody can be let in: {lost}")
         tokens = Tokens(opened)
         first = tokens.make_first()

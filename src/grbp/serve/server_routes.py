@@ -21,7 +21,7 @@ from grbp import _palette
 from grbp.errors import GrbpError
 from grbp.live.arguments import MOST_CASES
 from grbp.live.config import this_version
-from grbp.live.log_words import describe_events
+from grbp.live.kinds import describe_events
 from grbp.live.queries import read_config
 from grbp.live.schema import Event, dumps
 from grbp.live.study import Study

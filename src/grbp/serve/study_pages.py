@@ -17,9 +17,8 @@ from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS
 from grbp.live.advice import Case, Status
 from grbp.live.basis import Basis
 from grbp.live.endpoints import ADMIN, CORRECTOR, RECORDER, STATISTICIAN
+from grbp.live.kinds import describe_events
 from grbp.live.ledger import finishes
-from grbp.live.log_words import describe_events
-from grbp.live.policy_words import describe_choice, name_state
 from grbp.live.queries import (
     Moment,
     list_current,
@@ -28,11 +27,17 @@ from grbp.live.queries import (
     read_states,
     read_undoable,
 )
-from grbp.live.reason_words import STATES
+from grbp.live.reasons import STATES
 from grbp.live.schema import OPEN, STATUSES
 from grbp.live.shadow import show
-from grbp.live.standing_words import describe_certainty, describe_planned, name_stages
 from grbp.live.study import Study
+from grbp.live.wording import (
+    describe_certainty,
+    describe_choice,
+    describe_planned,
+    name_stages,
+    name_state,
+)
 from grbp.serve.drawing import Frame, draw_chain, draw_map
 from grbp.serve.middleware import local_address
 from grbp.serve.rendering import TEMPLATES, describe_regret, explain_steps

@@ -24,9 +24,9 @@ from grbp.errors import CannotWrite, Damaged, InvalidInput, NotFound
 from grbp.live.arguments import check_label, check_recorder, format_time, utc_now
 from grbp.live.calls import Call
 from grbp.live.endpoints import ADMIN, ROLES
-from grbp.live.house import GRANT, KINDS, REVOKE, append, read_log
 from grbp.live.schema import NO_HASH, Event, loads
-from grbp.live.store.base import HOUSE, Store, Transaction
+from grbp.live.store.base import OWN_LOG, Store, Transaction
+from grbp.live.store_log import GRANT, KINDS, REVOKE, append, read_log
 from grbp.worlds.validation import check_positive
 
 T = TypeVar("T")
@@ -176,7 +176,7 @@ class Tokens:
         """Read what was recorded since the last time."""
         began = time.monotonic()
         try:
-            found = self._store.read(HOUSE, partial(_read_tokens, self._known))
+            found = self._store.read(OWN_LOG, partial(_read_tokens, self._known))
         except Exception as error:
             with self._lock:
                 self._looked, self._failing = time.monotonic(), True
@@ -260,7 +260,7 @@ class Tokens:
 
     def _write(self, script: Callable[[Transaction], tuple[_Known, T]]) -> T:
         """Run a script on the store's log; what it knows then is known here at once."""
-        known, result = self._store.write(HOUSE, script)
+        known, result = self._store.write(OWN_LOG, script)
         with self._lock:
             if known.seq > self._known.seq:
                 # Whoever began to look before may not have seen this.

@@ -17,7 +17,7 @@ from typing import Any, Final, Generic, TypeVar
 from grbp.errors import CannotWrite, GrbpError, InvalidInput
 from grbp.live.store.transaction import LAST, Transaction, check_storable, put_all, refuse_taken
 
-__all__ = ["HIDDEN", "HOUSE", "LAST", "STAGED", "Connection", "Store", "Transaction"]
+__all__ = ["HIDDEN", "LAST", "OWN_LOG", "STAGED", "Connection", "Store", "Transaction"]
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ _CLOSING: Final = 5.0
 HIDDEN: Final = "\x01"
 """How the name of a log begins that is the store's own; no name of a study has it."""
 
-HOUSE: Final = f"{HIDDEN}house"
+OWN_LOG: Final = f"{HIDDEN}house"
 """The log of the store itself: who may use a server, and when it was verified and backed up."""
 
 STAGED: Final = f"{HIDDEN}import "

@@ -338,9 +338,9 @@ class PostgresStore(SqlStore):
         self, error: BaseException, connection: Connection | None = None
     ) -> BaseException:
         """Say an error of PostgreSQL in a sentence."""
-        used = connection if isinstance(connection, PostgresConnection) else self._writer
-        lost = used.lost and isinstance(error, psycopg.Error)
-        if lost and used.committing:
+        session = connection if isinstance(connection, PostgresConnection) else self._writer
+        lost = session.lost and isinstance(error, psycopg.Error)
+        if lost and session.committing:
             return CannotWrite(
                 f"the connection to {self.where} was lost while this was being written"
                 f" ({_first_line(error)}), {UNKNOWN}"

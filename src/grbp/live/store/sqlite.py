@@ -27,7 +27,7 @@ from grbp._io import (
 from grbp._marks import STUDIES as MARK, lock_free_address, refuse_others
 from grbp.errors import CannotWrite, Damaged, GrbpError, InvalidInput, NotFound, missing_extra
 from grbp.live.schema import Event
-from grbp.live.store.base import HOUSE
+from grbp.live.store.base import OWN_LOG
 from grbp.live.store.files import NETWORKED, Files, file_system
 from grbp.live.store.sql import (
     Dialect,
@@ -383,7 +383,7 @@ class SqliteStore(SqlStore):
         event, study = self.read(name, lambda tx: (tx.event(seq), tx.study()))
         if event is not None and is_noted(head, event.hash):
             return None
-        log = "the store's own log" if name == HOUSE else repr(name)
+        log = "the store's own log" if name == OWN_LOG else repr(name)
         said = describe_loss(log, seq, study.seq if study else seq)
         return f"{said}: {self._witness.advice}"
 

@@ -1,11 +1,10 @@
-"""Say why an action is advised: in a sentence, in all of them, and to statisticians."""
+"""Why an action is advised: what was seen of it, its ground as a value, and both in words."""
 
 import textwrap
-from typing import TYPE_CHECKING, Final
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grbp._format import begin, format_share, format_span, percent
-from grbp.live.grounds import Ground, see
-from grbp.live.policy_words import name_goal
 from grbp.theory.posterior import Estimate
 from grbp.worlds.labels import NO_WORDS, Labels
 from grbp.worlds.transition import Action
@@ -13,6 +12,58 @@ from grbp.worlds.transition import Action
 if TYPE_CHECKING:
     from grbp.live.advice import AnyBasis
     from grbp.live.basis import Basis
+
+
+class Ground(Enum):
+    """Why an action is advised: the first of these that is so."""
+
+    FIRST_TRY = auto()
+    """Nothing is known about it, and nothing is awaited."""
+    AWAITED = auto()
+    """Nothing is known about it, and its first outcome is awaited."""
+    TO_LEARN = auto()
+    """The learner's own means call the other action better."""
+    NEVER_ABOVE = auto()
+    """In this model, FINISH is better in state 1 or nowhere."""
+    NOT_COMPARABLE = auto()
+    """Nothing is known about the other action."""
+    BETTER = auto()
+    """It is estimated to reach the goal more often."""
+    TOO_CLOSE = auto()
+    """It is estimated to do so less often, by less than the learner can tell."""
+
+
+class Seen(NamedTuple):
+    """What was seen of an action before a case, and what it is worth in the state of the case."""
+
+    tries: int
+    good: int
+    pending: int
+    share: Estimate
+    worth: Estimate
+
+
+def see(basis: "AnyBasis", action: Action) -> Seen:
+    """Return what was seen of an action."""
+    if action == Action.FINISH:
+        return Seen(basis.f, basis.f_goal, basis.pending, basis.p_f, basis.p_f)
+    return Seen(basis.c, basis.c_up, 0, basis.p_c, basis.value_continue)
+
+
+def find_ground(basis: "AnyBasis") -> Ground:
+    """Return the ground of the action that is advised."""
+    ours, theirs = see(basis, basis.action), see(basis, Action(1 - basis.action))
+    if not ours.tries:
+        return Ground.AWAITED if ours.pending else Ground.FIRST_TRY
+    if basis.forced:
+        return Ground.TO_LEARN
+    if basis.state > 1 and not basis.by_state:
+        return Ground.NEVER_ABOVE
+    if not theirs.tries:
+        return Ground.NOT_COMPARABLE
+    better = ours.worth.estimate >= theirs.worth.estimate
+    return Ground.BETTER if better else Ground.TOO_CLOSE
+
 
 _WIDTH: Final = 80
 
@@ -47,6 +98,11 @@ GROUNDS: Final = {
     Ground.TOO_CLOSE: f"{_COMPARED}, which is too close to tell them apart.",
 }
 """Why an action is advised, in a sentence."""
+
+
+def name_goal(goal: int, labels: Labels) -> str:
+    """Name the goal, by its word if it has one."""
+    return labels.state(goal) if labels.states else "the goal"
 
 
 def explain_advice(

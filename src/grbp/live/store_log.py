@@ -23,7 +23,7 @@ from grbp.live.schema import (
     loads,
     seal,
 )
-from grbp.live.store.base import HOUSE, Store, Transaction
+from grbp.live.store.base import OWN_LOG, Store, Transaction
 from grbp.live.verify import Verified, verify_study
 
 GRANT, REVOKE, VERIFIED, BACKUP = "grant", "revoke", "verified", "backup"
@@ -35,7 +35,7 @@ KINDS: Final = (GRANT, REVOKE, VERIFIED, BACKUP)
 def record(store: Store, kind: str, who: str, now: datetime, /, **what: Any) -> Event:
     """Record something of a store itself; return when it is safe."""
     call = Call(who, format_time(now))
-    return store.write(HOUSE, lambda tx: append(tx, call, kind, **what))
+    return store.write(OWN_LOG, lambda tx: append(tx, call, kind, **what))
 
 
 def append(tx: Transaction, call: Call, kind: str, /, **what: Any) -> Event:
@@ -44,7 +44,7 @@ def append(tx: Transaction, call: Call, kind: str, /, **what: Any) -> Event:
         raise InvalidInput(f"the kind {kind!r} was given; it must be one of {', '.join(KINDS)}")
     row, latest = tx.study(), {}
     if row is None:
-        row = StudyRow(HOUSE, _dumps_config(NO_HASH), 0, NO_HASH)
+        row = StudyRow(OWN_LOG, _dumps_config(NO_HASH), 0, NO_HASH)
         tx.put_study(row)  # It must be there before its events.
     else:
         latest = loads(_require_last(tx, row).response)["latest"]
@@ -59,7 +59,7 @@ def append(tx: Transaction, call: Call, kind: str, /, **what: Any) -> Event:
 
 def read_events(store: Store, after: int = 0) -> list[Event]:
     """Return the events after a number; refuse a log that was damaged or changed."""
-    return store.read(HOUSE, lambda tx: list(read_log(tx, after)))
+    return store.read(OWN_LOG, lambda tx: list(read_log(tx, after)))
 
 
 def read_log(tx: Transaction, after: int = 0, head: str | None = None) -> Iterator[Event]:
@@ -95,12 +95,12 @@ def last_of(store: Store, kind: str) -> Event | None:
         seq = loads(_require_last(tx, row).response)["latest"].get(kind)
         return None if seq is None else _require_event(tx, seq)
 
-    return store.read(HOUSE, find)
+    return store.read(OWN_LOG, find)
 
 
 def verify(store: Store) -> Verified:
     """Check the whole log of a store itself, as a study is checked."""
-    return store.read(HOUSE, lambda tx: verify_study(tx, None, decide=False, again=_append_again))
+    return store.read(OWN_LOG, lambda tx: verify_study(tx, None, decide=False, again=_append_again))
 
 
 def _require_last(tx: Transaction, row: StudyRow) -> Event:
