@@ -57,6 +57,22 @@ def test_a_person_sees_a_short_table_and_the_files(
         assert Path(line).is_file()
 
 
+def test_problems_are_called_by_their_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, words = tmp_path / "tour.toml", TEXT.replace("[problems]", '[[problems]]\nname = "three"')
+    lab = '[[problems]]\nname = "lab"\nworld = {goal = 4, p_c = 0.5, p_f = [0.1, 0.2, 0.3]}\n'
+    path.write_text(words + lab, "utf-8")
+    shown = answered(capsys, str(path), "--out", str(tmp_path / "out"))
+    assert "  learner                  three         lab\n" in shown
+    assert len({line.split()[-1] for line in shown.splitlines()[4:6]} - {"three", "lab"}) == 0
+    rows = (tmp_path / "out" / "tour.csv").read_text().splitlines()
+    assert {row.partition(",")[0] for row in rows} == {"name", "three", "lab"}
+    # A table that has no names yet is replaced by one that has, and the other way round.
+    path.write_text(TEXT, "utf-8")
+    assert "lab" not in answered(capsys, str(path), "--out", str(tmp_path / "out"))
+
+
 @pytest.mark.slow
 def test_parts_and_their_merge(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -85,6 +85,52 @@ def test_what_cannot_be_swept_is_refused(
         sweep(spec(**changes), tmp_path)
 
 
+NAMED: dict[str, Any] = {"paper": PROBLEM, "ward": GOALS, "clinic": WORLDS[4]}
+
+
+def test_names_stand_in_tables_and_change_no_number(tmp_path: Path) -> None:
+    asked: Any = {"learners": LEARNERS[:2], "rounds": 20, "replicas": 5}
+    plain = sweep(spec(problems=[*NAMED.values()], **asked), tmp_path / "plain", threads=1)
+    named = sweep(spec(problems=NAMED, **asked), tmp_path / "named", threads=1)
+    assert named.digest == plain.digest
+    assert named.columns == ("name", *plain.columns)
+    assert [row[1:] for row in named.rows()] == list(plain.rows())
+    assert list(dict.fromkeys(row[0] for row in named.rows())) == [*NAMED]
+    again = sweep(spec(problems=[*NAMED.values()], **asked), tmp_path / "named", threads=1)
+    tables = [(tmp_path / one / "worlds.csv").read_bytes() for one in ("plain", "named")]
+    assert again.digest == plain.digest
+    assert tables[0] == tables[1]  # Without names it is the table that it was.
+    assert [one["name"] for one in named.as_json()["cells"]] == [row[0] for row in named.rows()]
+    assert "name" not in plain.as_json()["cells"][0]
+    assert any(name in named._repr_html_() for name in NAMED)
+
+
+def test_names_are_kept_with_a_specification() -> None:
+    named = spec(problems=NAMED)
+    assert SweepSpec.from_json(named.as_json()) == named
+    entries = [{"name": name, "world": world.to_plain()} for name, world in NAMED.items()]
+    assert spec(problems=entries) == named
+    grid = {"goal": 4, "p_c": {"from": 0.3, "to": 0.5, "step": 0.1}, "p_f": 0.3}
+    both = spec(problems=[grid | {"name": "grid"}, GOALS])
+    assert set(both.world_names.values()) == {"grid"}
+    assert [both.world_names.get(one) for one in both.each_problem()] == ["grid"] * 3 + [None]
+    assert spec(problems={"grid": grid}).grids == (both.grids[0],)
+
+
+@pytest.mark.parametrize(
+    "problems",
+    [
+        [{"name": "a", "world": GOALS.to_plain()}, {"name": "a", "world": LAZY.to_plain()}],
+        [{"name": 5, "world": GOALS.to_plain()}],
+        {5: GOALS},
+        {"a\nb": GOALS},
+    ],
+)
+def test_bad_names_are_refused(problems: Any) -> None:
+    with pytest.raises(grbp.InvalidInput, match=r"each must be a text, and no two the same$"):
+        spec(problems=problems)
+
+
 def test_a_map_needs_problems(tmp_path: Path) -> None:
     result = sweep(spec(problems=[GOALS], learners=("oracle",), rounds=5), tmp_path, threads=1)
     with pytest.raises(grbp.InvalidInput, match="cannot be drawn as a map"):

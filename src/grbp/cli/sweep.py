@@ -2,7 +2,9 @@
 
 import argparse
 import re
+from collections import defaultdict
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 import grbp
@@ -175,13 +177,31 @@ def _print_sweep(result: grbp.SweepResult) -> None:
     for one in result.table().standings:
         goal, p_c, p_f = one.worst_at
         at = f"{p_c:.3g}, {p_f:.3g}" if len(spec.goals) == 1 else f"{goal}: {p_c:.2g}, {p_f:.2g}"
+        at = result.name_at(one.worst_at) or at
         rows.append([one.learner, one.mean, one.half, one.worst, at])
     at = "at p_c, p_f" if len(spec.goals) == 1 else "G: p_c, p_f"
     print_table(["learner", "mean", "+-", "worst", at], rows, first=18, width=15, digits=4)
     print("\n+- is half a 95 % interval.")
+    _print_named(result)
     print(f"digest {result.digest}")
     if result.imprecise:
         print_paragraph(
             f"{len(result.imprecise):,} cells stopped at {spec.cap:,} replicas with a standard"
             f" error above {spec.se:g}; most_replicas in the file allows more."
         )
+
+
+def _print_named(result: grbp.SweepResult) -> None:
+    """Print the regret of every learner on every problem that has a name."""
+    names, lost = result.spec.world_names, defaultdict(list)
+    for one in result.cells:
+        lost[str(one.cell.learner), names.get(one.cell.problem)].append(one.mean[-1])
+    if names:
+        head = [*dict.fromkeys(names.values())]
+        learners = [one.learner for one in result.table().standings]
+        rows = [[who, *(fmean(lost[who, name]) for name in head)] for who in learners]
+        print("\nThe same on each problem, by its name\n")
+        print_table(
+            ["learner", *head], rows, first=18, width=max(12, 2 + max(map(len, head))), digits=4
+        )
+        print()

@@ -6,7 +6,7 @@ floats as 0.05, 0.1, 0.15 written out.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Final, TypeAlias, cast
@@ -36,6 +36,8 @@ class ProblemGrid:
         ends included.
     start : optional
         The first state of a round, as `Problem` takes it, or a text such as ``"1=.9,2=.1"``.
+    name : str, optional
+        What its problems are called in tables.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class ProblemGrid:
     p_c: tuple[float, ...]
     p_f: tuple[float, ...]
     start: StartLike = "uniform"
+    name: str = ""
 
     def __post_init__(self) -> None:
         checks: dict[str, Callable[[object], Any]] = {
@@ -80,7 +83,7 @@ class ProblemGrid:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return dict(vars(self))
+        return {key: value for key, value in vars(self).items() if key != "name" or value}
 
     def __len__(self) -> int:
         return len(self.goal) * len(self.p_c) * len(self.p_f)
@@ -101,9 +104,12 @@ class OneTruth:
     world : str
         The truth as plain data, written as JSON in the one canonical way. So those that say the
         same are equal, in this process and in others.
+    name : str, optional
+        What it is called in tables.
     """
 
     world: str
+    name: str = ""
 
     @classmethod
     def from_any(cls, given: object) -> "OneTruth | ProblemGrid":
@@ -113,10 +119,11 @@ class OneTruth:
         if isinstance(given, World):
             given = {"world": given.to_plain()}
         if isinstance(given, Mapping) and "world" in given:
-            world = from_plain(check_fields("problems", given, cls)["world"])
+            fields = check_fields("problems", given, cls)
+            world, name = from_plain(fields["world"]), fields.get("name", "")
             if world.paper is None:
-                return cls(json.dumps(_round(world.to_plain()), sort_keys=True))
-            given = world.to_plain()
+                return cls(json.dumps(_round(world.to_plain()), sort_keys=True), name)
+            given = world.to_plain() | {"name": name}
         return ProblemGrid.from_any(given)
 
     @property
@@ -137,7 +144,7 @@ class OneTruth:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"world": json.loads(self.world)}
+        return {"world": json.loads(self.world)} | ({"name": self.name} if self.name else {})
 
 
 def _round(plain: Any) -> Any:
@@ -147,6 +154,30 @@ def _round(plain: Any) -> Any:
     if isinstance(plain, list | tuple):
         return [_round(one) for one in plain]
     return float(f"{plain:.12g}") if isinstance(plain, float) else plain
+
+
+_KEYS: Final = {key.name for kind in (ProblemGrid, OneTruth) for key in fields(kind)}
+
+
+def list_problems(given: Any) -> tuple[OneTruth | ProblemGrid, ...]:
+    """Return problems as a specification keeps them, however they were given; refuse bad names."""
+    table = isinstance(given, Mapping)
+    if table and not _KEYS & {*given} and all(map(_is_problem, given.values())):
+        problems = [replace(OneTruth.from_any(one), name=name) for name, one in given.items()]
+    else:
+        many = isinstance(given, Iterable) and not _is_problem(given)
+        problems = [OneTruth.from_any(one) for one in (given if many else [given])]
+    names: list[object] = [one.name for one in problems if one.name != ""]
+    words = [name for name in names if isinstance(name, str) and name.isprintable()]
+    if len({*words}) < len(names):
+        raise InvalidInput(
+            f"the names {names} were given to problems; each must be a text, and no two the same"
+        )
+    return tuple(problems)
+
+
+def _is_problem(given: object) -> bool:
+    return isinstance(given, Mapping | World | ProblemGrid | OneTruth)
 
 
 ProblemsLike: TypeAlias = (

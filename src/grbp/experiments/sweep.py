@@ -20,7 +20,7 @@ from grbp.experiments.provenance import Meta, make_meta
 from grbp.experiments.sweep_file import StoredChunk, SweepFile
 from grbp.experiments.sweep_result import SweepResult, SweptCell
 from grbp.experiments.sweep_spec import SweepSpec
-from grbp.experiments.tables import COLUMNS
+from grbp.experiments.tables import COLUMNS, NAMED_COLUMNS
 from grbp.experiments.workers import Workers, hire_workers
 from grbp.worlds.validation import check_positive
 
@@ -297,7 +297,7 @@ def list_results(folder: Path, spec: SweepSpec) -> list[Output]:
     """Return the files that a result is written to."""
     name = Path(folder) / spec.name
     return [
-        Output(name.with_suffix(".csv"), table_kind(COLUMNS)),
+        Output(name.with_suffix(".csv"), table_kind(COLUMNS, NAMED_COLUMNS)),
         Output(name.with_suffix(".json"), JSON),
     ]
 

@@ -1,7 +1,7 @@
 """Hold the result of a sweep: whole-number sums of every cell, priced when they are asked for."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,8 +24,9 @@ from grbp.experiments.moments import Sums
 from grbp.experiments.problem_grid import OneTruth
 from grbp.experiments.provenance import Meta, digest_of, source_digest
 from grbp.experiments.sweep_spec import SweepSpec
-from grbp.experiments.tables import COLUMNS, Row, cell_row
+from grbp.experiments.tables import COLUMNS, NAMED_COLUMNS, Row, cell_row
 from grbp.numerics.arrays import Floats, Ints
+from grbp.worlds.world import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,8 +130,10 @@ class SweepResult(Displayable):
     cells: tuple[SweptCell, ...]
     meta: Meta = field(compare=False)
 
-    columns = COLUMNS
-    """The columns of its table."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its table."""
+        return NAMED_COLUMNS if self.spec.world_names else COLUMNS
 
     def __repr__(self) -> str:
         spec, learners = self.spec, len(self.spec.learners)
@@ -155,15 +158,17 @@ class SweepResult(Displayable):
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of its table: one for each cell and round."""
+        names = self.spec.world_names
         for one in self.cells:
             cell = one.cell
+            name = (names.get(cell.problem, ""),) if names else ()
             paper = cell.paper
             choices = None if paper is None else paper[1].choices(cell.problem.goal)
             known = choices is not None and 0 in choices and cell.gaps is not None
             lost = cell.gaps[choices.index(0)] if known else None  # type: ignore[index,union-attr]
             how = (str(cell.learner), cell.rounds[-1], one.replicas, cell.seed, cell.engine)
             for found in zip(cell.rounds, one.mean, one.se, strict=True):
-                yield cell_row(cell.problem, choices, (*how, False, "pseudo"), found, lost)
+                yield *name, *cell_row(cell.problem, choices, (*how, False, "pseudo"), found, lost)
 
     @cached_property
     def _by_goal(self) -> dict[int, dict[str, list[SweptCell]]]:
@@ -278,12 +283,23 @@ class SweepResult(Displayable):
         return self._by_goal[goal]
 
     def _table(self) -> Rows:
-        return COLUMNS, self.rows()
+        return self.columns, self.rows()
+
+    def name_at(self, point: Point) -> str:
+        """Return the name of the problem at a point of a table, if it has one."""
+        named = self.spec.world_names.items()
+        return " or ".join(name for world, name in named if world.point == point)
 
     def _summary(self) -> Rows:
         columns = ("learner", "mean regret", "standard error", "worst", "at")
         return columns, (
-            (one.learner, one.mean, one.se, one.worst, "goal {}, {:g}, {:g}".format(*one.worst_at))
+            (
+                one.learner,
+                one.mean,
+                one.se,
+                one.worst,
+                self.name_at(one.worst_at) or "goal {}, {:g}, {:g}".format(*one.worst_at),
+            )
             for one in self.table().standings
         )
 
@@ -306,7 +322,7 @@ class SweepResult(Displayable):
             "spec": self.spec.as_json(),
             "digest": self.digest,
             "source": source_digest(),
-            "cells": [_cell_as_json(one) for one in self.cells],
+            "cells": [_cell_as_json(one, self.spec.world_names) for one in self.cells],
         }
 
 
@@ -317,9 +333,10 @@ def _score(cells: Sequence[SweptCell]) -> Scores:
     )
 
 
-def _cell_as_json(one: SweptCell) -> dict[str, Any]:
+def _cell_as_json(one: SweptCell, names: Mapping[Any, str]) -> dict[str, Any]:
     cell = one.cell
     return {
+        **({"name": names.get(cell.problem, "")} if names else {}),
         **dict(zip(COLUMNS, cell.problem.columns, strict=False)),
         "learner": str(cell.learner),
         "engine": cell.engine,

@@ -12,10 +12,9 @@ from grbp.engine.decisions import EngineLike
 from grbp.errors import GrbpError, InvalidInput, TooLarge
 from grbp.experiments.problem_grid import (
     MOST_PROBLEMS,
-    OneTruth,
-    ProblemGrid,
     ProblemsLike,
     check_fields,
+    list_problems,
 )
 from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, as_learner_list
 from grbp.experiments.spec import (
@@ -46,7 +45,8 @@ class SweepSpec:
         What is played: grids of problems with the keys ``goal``, ``p_c``, ``p_f`` (each a number,
         several, or a range ``{"from": 0.05, "to": 0.95, "step": 0.05}``) and ``start``; or single
         problems. Several make a union. A `Chain`, a `Drift` or `Groups` is a problem as well; in a
-        file it is a table ``world``, with the keys of a chain's file.
+        file it is a table ``world``, with the keys of a chain's file. Names for tables are the keys
+        of a mapping, ``{"ward": chain, "clinic": groups}``, or the key ``name`` of each.
     learners : sequence of str or Learner
         The learners: names, constants included (``"getbe-sm:gamma=30"``), or learners of your own.
     rounds : int or sequence of int
@@ -90,11 +90,7 @@ class SweepSpec:
     leave_out: bool = False
 
     def __post_init__(self) -> None:
-        many = isinstance(self.problems, Iterable) and not isinstance(
-            self.problems, Mapping | ProblemGrid | OneTruth
-        )
-        given: Any = self.problems if many else [self.problems]
-        self._set("problems", tuple(map(OneTruth.from_any, given)))
+        self._set("problems", list_problems(self.problems))
         if not self.grids:
             raise InvalidInput("problems = () was given; it must be one grid or several")
         if (count := sum(map(len, self.grids))) > MOST_PROBLEMS:
@@ -133,6 +129,11 @@ class SweepSpec:
     def grids(self) -> tuple[Any, ...]:
         """The problems in the form in which they are kept, however they were given."""
         return cast("tuple[Any, ...]", self.problems)
+
+    @property
+    def world_names(self) -> dict[Any, str]:
+        """The name of every problem that has one; where two grids have it, that of the last."""
+        return {world: grid.name for grid in self.grids if grid.name for world in grid}
 
     @property
     def goals(self) -> tuple[int, ...]:

@@ -18,6 +18,9 @@ What `simulate` needs to give a row again stands in the row: that of a sweep has
 cell. The last two are the ends of a 95 % interval; those of a curve hold all of it at once.
 """
 
+NAMED_COLUMNS: Final = ("name", *COLUMNS)
+"""The columns where some problem has a name."""
+
 Row: TypeAlias = tuple[str | float, ...]
 """A row of such a table."""
 
