@@ -2,6 +2,7 @@
 
 import io
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from tqdm import std
 
 from grbp._progress import as_progress
 from grbp.cli.progress import progress_bar, write_line
+
+LOUD = Namespace(quiet=False, verbose=False)
 
 
 class Clock:
@@ -56,7 +59,7 @@ def test_a_bar_appears_only_when_it_takes_long_and_goes_away(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = on_terminal(monkeypatch)
-    with progress_bar() as progress:
+    with progress_bar(LOUD) as progress:
         for done in range(5):
             progress("getbe-sm", done, 4)
             shown = terminal.seen()[-1]
@@ -69,7 +72,7 @@ def test_a_bar_appears_only_when_it_takes_long_and_goes_away(
 
 def test_compiling_is_no_work(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
-    with progress_bar() as progress:
+    with progress_bar(LOUD) as progress:
         progress("figure-3: getbe-sm", 0, 200)
         clock.now += 50.0  # getbe-sm is compiled
         for done in (20, 40, 60, 80, 100):
@@ -88,7 +91,7 @@ def test_compiling_is_no_work(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_something_else_has_a_bar_of_its_own(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
-    with progress_bar() as progress:
+    with progress_bar(LOUD) as progress:
         for name in ("getbe-sm", "getbe-ps"):
             for done in (10, 20):
                 progress(name, done, 20)
@@ -100,7 +103,7 @@ def test_something_else_has_a_bar_of_its_own(clock: Clock, monkeypatch: pytest.M
 
 def test_a_note_does_not_overprint_a_bar(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
-    with progress_bar() as progress:
+    with progress_bar(LOUD) as progress:
         for done in (0, 1, 2):
             clock.now += 2.0
             progress("getbe-sm", done, 4)
@@ -117,7 +120,7 @@ def test_elsewhere_a_line_is_written_when_it_is_done(
 ) -> None:
     log = io.StringIO()
     monkeypatch.setattr(sys, "stderr", log)
-    with progress_bar() as progress:
+    with progress_bar(LOUD) as progress:
         for seconds, whole in ((0.6, "getbe-sm"), (0.2, "quick"), (1.0, "figure-5: p_f = 0.2")):
             for done in range(5):
                 progress(whole, done, 4)
@@ -146,6 +149,6 @@ def test_an_interruption_says_where_results_are_kept(
 ) -> None:
     terminal = on_terminal(monkeypatch)
     for kept_in in (None, tmp_path):
-        with pytest.raises(KeyboardInterrupt), progress_bar(kept_in):
+        with pytest.raises(KeyboardInterrupt), progress_bar(LOUD, kept_in):
             raise KeyboardInterrupt
         assert (str(tmp_path) in terminal.getvalue()) == (kept_in is not None)

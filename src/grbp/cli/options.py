@@ -261,11 +261,6 @@ def add_verbosity(parser: argparse.ArgumentParser, default: object) -> None:
         )
 
 
-def parse_verbosity(options: argparse.Namespace) -> dict[str, bool]:
-    """Return whether to say nothing, or more, beside the answer."""
-    return {"quiet": options.quiet, "verbose": options.verbose}
-
-
 def store_of(options: argparse.Namespace) -> str:
     """Return where studies are kept."""
     named: str | None = options.store

@@ -9,7 +9,6 @@ from grbp.cli.options import (
     add_given,
     given,
     parse_number,
-    parse_verbosity,
     parse_whole,
     parse_wholes,
     parse_words,
@@ -96,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
     read = [file for file in (options.chain, options.records) if file]
     check_outputs(options, read, heads=[ModelPlan.columns] if several else HEADS)
     result: grbp.Plan | grbp.ModelPlan
-    with progress_bar(None, **parse_verbosity(options)) as progress:
+    with progress_bar(options) as progress:
         if several:
             asked = given(options, grbp.plan_models)
             result = grbp.plan_models(parse_truth(options), **asked, progress=progress)

@@ -1,5 +1,6 @@
 """Progress of a command, and what an interruption leaves."""
 
+import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +12,11 @@ __all__ = ["ProgressBar", "progress_bar", "write_line"]
 
 
 @contextmanager
-def progress_bar(kept_in: Path | None = None, **loudness: bool) -> Iterator[ProgressBar]:
+def progress_bar(
+    options: argparse.Namespace, kept_in: Path | None = None, *, estimate: bool = True
+) -> Iterator[ProgressBar]:
     """Show progress during a block; if it is interrupted, say where its results are kept."""
-    bar = ProgressBar(**loudness)
+    bar = ProgressBar(quiet=options.quiet, verbose=options.verbose, estimate=estimate)
     try:
         yield bar
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import grbp
-from grbp.cli.options import add_common, add_given, given, parse_verbosity, refuse_given
+from grbp.cli.options import add_common, add_given, given, refuse_given
 from grbp.cli.outputs import check_outputs, list_pictures
 from grbp.cli.progress import progress_bar, write_line
 from grbp.figures.canvas import check_matplotlib
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     refuse_given(options, ["--goal"], "it needs --only")
     folder, began = Path(options.out), time.monotonic()
     check_outputs(options, others=list_files(folder), folder=folder)
-    with progress_bar(folder / "data", **parse_verbosity(options)) as progress:
+    with progress_bar(options, folder / "data") as progress:
         found = grbp.reproduce(
             folder,
             printed=options.as_printed,
@@ -55,7 +55,7 @@ def _draw_one(options: argparse.Namespace, number: int) -> None:
     folder = Path(options.out)
     check_outputs(options, others=list_pictures(folder / f"figure-{number}"), folder=folder)
     check_matplotlib()
-    with progress_bar(folder / "data", **parse_verbosity(options)) as progress:
+    with progress_bar(options, folder / "data") as progress:
         figure = grbp.paper_figure(
             number, **given(options, grbp.paper_figure), folder=folder / "data", progress=progress
         )

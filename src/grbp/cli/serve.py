@@ -12,7 +12,6 @@ from grbp.cli.options import (
     add_commands,
     add_common,
     parse_number,
-    parse_verbosity,
     parse_whole,
     store_of,
 )
@@ -104,7 +103,7 @@ def _serve(options: argparse.Namespace) -> None:
             )
 
     unnamed = options.store is None and store == STORE
-    with write_lines(**parse_verbosity(options)):
+    with write_lines(quiet=options.quiet, verbose=options.verbose):
         serve(store, where, settings, say, create=options.create or unnamed)
 
 

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 import grbp
 from grbp._io import Output, table_kind
-from grbp.cli.options import Option, add_given, given, parse_verbosity, parse_wholes
+from grbp.cli.options import Option, add_given, given, parse_wholes
 from grbp.cli.outputs import add_outputs, check_outputs, name_file, write_answer
 from grbp.cli.printing import (
     choose_states,
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         options.engine = "walk"
     check_outputs(options, others=_list_steps(options))
     asked = given(options, grbp.simulate)
-    with progress_bar(None, **parse_verbosity(options)) as progress:
+    with progress_bar(options) as progress:
         result = grbp.simulate(problem, **asked, progress=progress)
     for name, engine in result.engines.items():
         logging.getLogger("grbp").debug("%s was played by the engine '%s'", name, engine)

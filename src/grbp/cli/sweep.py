@@ -15,7 +15,6 @@ from grbp.cli.options import (
     add_given,
     given,
     parse_number,
-    parse_verbosity,
     refuse_given,
 )
 from grbp.cli.outputs import add_outputs, check_outputs, write_answer
@@ -88,7 +87,7 @@ def _play_league(options: argparse.Namespace) -> None:
         options, pictures=lambda path: league_paths(spec.goals, path).values(), folder=folder
     )
     asked = given(options, ("threads", "processes", "dask"))
-    with progress_bar(folder / "data", **parse_verbosity(options)) as progress:
+    with progress_bar(options, folder / "data") as progress:
         result = grbp.experiments.run(spec, folder / "data", progress, **asked)
     write_answer(
         options,
@@ -116,7 +115,7 @@ def _play_file(options: argparse.Namespace) -> None:
     part = None if options.part is None else _read_part(options.part)
     path = sweep_path(folder, spec) if part is None else part_path(folder, spec, part)
     asked = given(options, grbp.sweep)
-    with progress_bar(path, estimate=False, **parse_verbosity(options)) as progress:
+    with progress_bar(options, path, estimate=False) as progress:
         if part is None:
             result = grbp.sweep(spec, folder, **asked, progress=progress)
         else:
