@@ -195,11 +195,11 @@ def case_of(setting: Setting, amount: float, truth: float, seed: int) -> Mapping
         "cases", setting.goal, setting.p_c, setting.p_f, setting.cases, seed, size=amount
     )
     moves = Transitions(read_records(table, setting.goal))
-    (up, down), (won, lost) = moves.split(moves.stepped), moves.split(moves.finished)
+    (up, moved), (won, finished) = moves.count(moves.stepped), moves.count(moves.finished)
     (alike,) = (test for test in assumption_tests(moves) if test.name == "cases alike")
     effective = moves.steps.effective_tries() if alike.rejected_at(0.95) else None
-    p_c = grbp.Proportion(up, up + down, effective=effective)
-    gap = grbp.Posterior(setting.goal, *p_c.counts, won, lost).difference()
+    p_c = grbp.Proportion(up, moved, effective=effective)
+    gap = grbp.Posterior(setting.goal, *p_c.counts, won, finished - won).difference()
     even = setting.p_f - grbp.boundary(setting.goal, truth)
     answer = {
         "Wilson": p_c.wilson.low <= truth <= p_c.wilson.high,

@@ -57,14 +57,14 @@ def run(options: argparse.Namespace) -> None:
     """Fit the records and say what they say."""
     check_outputs(options, [options.records], others=_list_chain(options))
     result = grbp.fit(**given(options, grbp.fit) | parse_table_words(options))
-    facts = {"Command": options.command, "Records": options.records, "Made": _now()}
+    facts = {"Command": options.command, "Records": options.records}
     # The page first: whoever reads the text may stop reading. The answer is printed in any case.
     try:
         if options.chain is not None:
             text = write_truth(result.to_chain(options.unknown_p_f))
             path = write_whole(Path(options.chain), f"{_HEAD}{text}".encode())
             logging.getLogger("grbp").info("wrote %s", path)
-        write_report(options, lambda: result.report(facts))
+        write_report(options, lambda: result.report(facts | {"Made": _now()}))
     finally:
         answer(options, result.to_dict, lambda: print(result.summary()))
 

@@ -41,24 +41,30 @@ class Answers:
         The value of continuing in state 1 as it was seen.
     chain : StatewiseChain or None
         The chain state by state.
+
+    Attributes
+    ----------
+    later_half : ndarray of bool
+        The rows of the second half of all cases; none where rows have no cases.
     """
 
     def __init__(
         self, moves: Transitions, direct: Estimate | None, chain: StatewiseChain | None
     ) -> None:
         self.moves, self.direct, self.chain = moves, direct, chain
+        self.later_half: Bools = 2 * moves.records.case >= max(1, moves.records.cases)
         self.by_model = self.from_rows()
 
     def from_rows(self, c: Bools | bool = True, f: Bools | bool = True) -> int | None:
         """Answer with p_C, and p_F, from some of the rows alone."""
         m = self.moves
-        return self.from_counts(*m.split(m.stepped & c), *m.split(m.finished & f))
+        return self.from_counts(*m.count(m.stepped & c), *m.count(m.finished & f))
 
-    def from_counts(self, up: int, down: int, won: int, lost: int) -> int | None:
+    def from_counts(self, up: int, moved: int, won: int, finished: int) -> int | None:
         """Answer with p_C and p_F from counts."""
-        if not won + lost or not up + down:
+        if not moved or not finished:
             return None
-        return int(won / (won + lost) >= boundary(self.moves.records.goal, up / (up + down)))
+        return int(won / finished >= boundary(self.moves.records.goal, up / moved))
 
     def by_state(self) -> int | None:
         """Answer by the chain whose states have their own chances."""
@@ -70,12 +76,12 @@ class Answers:
     def by_p_f_of_state(self) -> int | None:
         """Answer where p_C is common and every state has its own p_F."""
         moves, chain = self.moves, self.chain
-        up, down = moves.split(moves.stepped)
-        if chain is None or not up + down:
+        up, moved = moves.count(moves.stepped)
+        if chain is None or not moved:
             return self.from_rows(f=moves.records.state == 1)
         states = np.arange(moves.records.goal - 1)
         law = np.zeros((1, len(states), len(states) + 2))
-        law[0, states, states + 2], law[0, states, states] = up / (up + down), down / (up + down)
+        law[0, states, states + 2], law[0, states, states] = up / moved, (moved - up) / moved
         action = solve_many(law, chain.p_f[None]).action[0]
         return self._if_played(action, ~np.isnan(chain.p_f))
 
@@ -89,16 +95,10 @@ class Answers:
 
     def by_what_was_seen(self) -> int | None:
         """Compare p_F with what became of the cases that went on in state 1."""
-        won, lost = self.moves.split(self.moves.finished)
-        if self.direct is None or not won + lost:
+        won, finished = self.moves.count(self.moves.finished)
+        if self.direct is None or not finished:
             return None
-        return int(won / (won + lost) >= self.direct.estimate)
-
-    @property
-    def later_half(self) -> Bools:
-        """The rows of the second half of all cases; none where rows have no cases."""
-        late: Bools = 2 * self.moves.records.case >= max(1, self.moves.records.cases)
-        return late
+        return int(won / finished >= self.direct.estimate)
 
     def around_shift(self) -> int | None:
         """Answer before or after p_C changed most, as it differs from the model if it does."""
@@ -124,10 +124,10 @@ class Answers:
         waiting = records.next_state == OPEN
         c = int(records.count[waiting & (records.action == Action.CONTINUE)].sum())
         f = int(records.count[waiting & (records.action == Action.FINISH)].sum())
-        up, down = self.moves.split(self.moves.stepped)
-        won, lost = self.moves.split(self.moves.finished)
+        up, moved = self.moves.count(self.moves.stepped)
+        won, finished = self.moves.count(self.moves.finished)
         ends = [
-            self.from_counts(up + good_c, down + c - good_c, won + good_f, lost + f - good_f)
+            self.from_counts(up + good_c, moved + c, won + good_f, finished + f)
             for good_f in (0, f)
             for good_c in (0, c)
         ]
@@ -155,12 +155,12 @@ class Assumption:
     how : str
         The name of the test, unless the test itself says another.
     test : callable
-        Makes the test, or returns None where the question does not arise. It need not say what is
-        in this entry.
+        Makes the test; it need not say what is in this entry.
     without : callable
         Says which threshold is right without the assumption.
-    needs_cases : bool
-        Whether the test needs to know which rows belong to a case.
+    needs : str
+        What it is about, without which no test is possible: "cases" (rows that say to which they
+        belong), or without which nobody asks: "groups" (several) or "open cases".
     chance, over : str
         If it is that a chance ("p_C" or "p_F") is the same over "states" or "groups": which, and
         over what.
@@ -174,9 +174,9 @@ class Assumption:
     words: str
     broken: str
     how: str
-    test: Callable[[Transitions], AssumptionTest | None]
+    test: Callable[[Transitions], AssumptionTest]
     without: Callable[[Answers], int | None]
-    needs_cases: bool = False
+    needs: str = ""
     chance: str = ""
     over: str = ""
     answered_by: str = ""
@@ -199,13 +199,13 @@ ASSUMPTIONS: tuple[Assumption, ...] = (
         name="memory", words="a move does not depend on the one before",
         broken="a move depends on the one before", how="Cochran-Mantel-Haenszel",
         test=model_tests.relate_to_previous_move, without=Answers.by_what_was_seen,
-        needs_cases=True, answered_by="ways",
+        needs="cases", answered_by="ways",
     ),
     Assumption(
         name="cases alike", words="cases are alike",
         broken="cases differ from each other", how="score of the case's past residuals, one-sided",
         test=model_tests.relate_to_past_of_case, without=Answers.by_what_was_seen,
-        needs_cases=True, answered_by="ways",
+        needs="cases", answered_by="ways",
     ),
     # Groups that follow on each other look like a drift; each is asked for its own.
     Assumption(
@@ -213,26 +213,29 @@ ASSUMPTIONS: tuple[Assumption, ...] = (
         broken="p_C drifts from case to case", how="trend in case order, clustered by case",
         test=model_tests.trend_of_ups_over_cases,
         without=lambda answers: answers.from_rows(c=answers.later_half),
-        needs_cases=True, answered_by="differing groups",
+        needs="cases", answered_by="differing groups",
     ),
     Assumption(
         name="p_c shift", words="p_C does not shift at any case",
         broken="p_C shifts at some case",
         how="largest sum over cases, clustered by case (Kolmogorov)",
         test=model_tests.largest_sum_over_cases, without=Answers.around_shift,
-        needs_cases=True, answered_by="differing groups",
+        needs="cases", answered_by="differing groups",
     ),
     Assumption(
         name="p_f drift", words="p_F does not drift from case to case",
         broken="p_F drifts from case to case", how="trend in case order",
         test=model_tests.trend_of_wins_over_cases,
         without=lambda answers: answers.from_rows(f=answers.later_half),
-        needs_cases=True, answered_by="differing groups",
+        needs="cases", answered_by="differing groups",
     ),
     Assumption(
         name="p_f by state", words="p_F is the same in all states",
         broken="p_F differs between states", how="likelihood ratio",
-        test=model_tests.compare_wins_of_states, without=Answers.by_p_f_of_state,
+        test=lambda moves: model_tests.compare_shares(
+            moves.wins, moves.losses, "FINISH must have been tried in two states."
+        ),
+        without=Answers.by_p_f_of_state,
         chance="p_F", over="states", answered_by="state 1",
     ),
     Assumption(
@@ -240,19 +243,20 @@ ASSUMPTIONS: tuple[Assumption, ...] = (
         broken="p_C differs between groups", how="likelihood ratio",
         test=lambda moves: model_tests.compare_groups(moves, Action.CONTINUE),
         without=lambda answers: answers.of_groups(lambda rows: answers.from_rows(c=rows)),
-        chance="p_C", over="groups", answered_by="groups",
+        needs="groups", chance="p_C", over="groups", answered_by="groups",
     ),
     Assumption(
         name="p_f by group", words="p_F is the same in all groups",
         broken="p_F differs between groups", how="likelihood ratio",
         test=lambda moves: model_tests.compare_groups(moves, Action.FINISH),
         without=lambda answers: answers.of_groups(lambda rows: answers.from_rows(f=rows)),
-        chance="p_F", over="groups", answered_by="groups",
+        needs="groups", chance="p_F", over="groups", answered_by="groups",
     ),
     Assumption(
         name="open cases", words="open cases are like the others",
         broken="open cases differ from the others", how="none",
-        test=model_tests.ask_for_open_cases, without=Answers.with_open_cases,
+        test=lambda _: not_possible("No record of open cases shows how they end."),
+        without=Answers.with_open_cases, needs="open cases",
     ),
 )  # fmt: skip
 """Every assumption, in the order in which tests are told."""
@@ -265,12 +269,17 @@ def assumption_tests(
 
     If there are answers, each test also says whether the answer changes without what it tests.
     """
-    tests = []
+    records, tests = moves.records, []
+    has = {
+        "cases": not records.aggregated,
+        "groups": len(records.groups) > 1,
+        "open cases": records.open_no_row > 0 or not moves.known.all(),
+    }
     for entry in ASSUMPTIONS:
-        lacking = entry.needs_cases and moves.records.aggregated
-        test = not_possible(_NEEDS_CASES) if lacking else entry.test(moves)
-        if test is None:
+        lacks = not has.get(entry.needs, True)
+        if lacks and entry.needs != "cases":
             continue
+        test = not_possible(_NEEDS_CASES) if lacks else entry.test(moves)
         changes = None
         if answers is not None and answers.by_model is not None:
             other = entry.without(answers)

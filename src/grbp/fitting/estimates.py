@@ -91,8 +91,10 @@ class Proportion:
     @property
     def counts(self) -> tuple[float, float]:
         """The successes and failures; where cases differ, those of as many independent tries."""
-        part = 1.0 if self.effective is None else self.effective / self.tries
-        return self.successes * part, (self.tries - self.successes) * part
+        won, lost = self.successes, self.tries - self.successes
+        if self.effective is None:
+            return won, lost
+        return won * (self.effective / self.tries), lost * (self.effective / self.tries)
 
     @property
     def by_case(self) -> Interval | None:

@@ -22,10 +22,9 @@ from grbp.fitting.policy_values import (
 from grbp.fitting.result import Cusum, Fit, OpenCases, StateRow
 from grbp.fitting.sentences import write_decision
 from grbp.fitting.standardize import standardize
-from grbp.fitting.statewise import StatewiseChain, mean_chain, solve_statewise
+from grbp.fitting.statewise import StatewiseChain, solve_statewise
 from grbp.fitting.transitions import Transitions
 from grbp.fitting.watch import watch_moves
-from grbp.numerics.arrays import Bools
 from grbp.numerics.intervals import check_level, wilson
 from grbp.records.clean import Records
 from grbp.records.reading import read_records
@@ -149,12 +148,8 @@ def fit_records(
     For one of several groups, `among` is how probable the others make it that finishing is right.
     """
     moves = Transitions(records)
-
-    def share_of(rows: Bools) -> Proportion:
-        good, bad = moves.split(rows)
-        return Proportion(good, good + bad, level, adaptive)
-
-    p_c, p_f = share_of(moves.stepped), share_of(moves.finished)
+    p_c = Proportion(*moves.count(moves.stepped), level, adaptive)
+    p_f = Proportion(*moves.count(moves.finished), level, adaptive)
     chain, direct = solve_statewise(moves), direct_value(moves, level, adaptive)
     tests = assumption_tests(moves, Answers(moves, direct, chain))
     rejected = {test.name for test in tests if test.rejected_at(level)}
@@ -163,7 +158,7 @@ def fit_records(
     # The decision is about state 1: where p_F surely differs, that of other states is no evidence.
     in_state_1 = "p_f by state" in rejected and bool(moves.wins[0] + moves.losses[0])
     rows = moves.finished & (records.state == 1) if in_state_1 else moves.finished
-    decisive = share_of(rows) if in_state_1 else p_f
+    decisive = Proportion(*moves.count(rows), level, adaptive)
     standardized, parts = None, {}
     if len(records.groups) > 1:
         standardized = standardize(moves, level, rows)
@@ -173,13 +168,16 @@ def fit_records(
             )
             for k, name in enumerate(records.groups)
         }
+    share = p_c.as_estimate
+    even = None if share is None else Estimate(*(boundary(records.goal, p) for p in share))
+    general = None if chain is None else summarize_draws(chain.continue_value[:, 0], level)
     evidence = Evidence(
         goal=records.goal,
         level=level,
         goals=int((records.next_state == records.goal).sum()),
         p_c=p_c,
         p_f=decisive,
-        ways=_value_state_1(records.goal, p_c, chain, direct),
+        ways={"boundary": even, "general": general, "direct": direct},
         chain=chain,
         tests=tests,
         posterior=Posterior(records.goal, *p_c.counts, *decisive.counts, *priors),
@@ -217,7 +215,7 @@ def fit_records(
         notes=records.notes,
         p_c=p_c,
         p_f=p_f if p_f.tries else None,
-        boundary=evidence.ways["boundary"],
+        boundary=even,
         ways=evidence.ways,
         difference=_difference(evidence, decision.way),
         tests=tests,
@@ -234,20 +232,8 @@ def fit_records(
         threshold_gain=None if decision.probabilities is None else values.gain,
         prior_c=priors[0],
         prior_f=priors[1],
-        mean_chain=None if chain is None else mean_chain(chain),
+        mean_chain=None if chain is None else chain.mean,
     )
-
-
-def _value_state_1(
-    goal: int, p_c: Proportion, chain: StatewiseChain | None, direct: Estimate | None
-) -> dict[str, Estimate | None]:
-    """Value continuing in state 1: by B(p_C), by the chain state by state, and as observed."""
-    share, even, general = p_c.as_estimate, None, None
-    if share is not None:
-        even = Estimate(*(boundary(goal, p) for p in share))
-    if chain is not None:
-        general = summarize_draws(chain.continue_value[:, 0], p_c.level)
-    return {"boundary": even, "general": general, "direct": direct}
 
 
 def _difference(seen: Evidence, way: str) -> Estimate | None:

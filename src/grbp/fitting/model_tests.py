@@ -233,16 +233,8 @@ def trend_of_wins_over_cases(moves: Transitions) -> AssumptionTest:
 # FINISH and the state, and both by group.
 
 
-def compare_wins_of_states(moves: Transitions) -> AssumptionTest:
-    """Compare p_F between states."""
-    why = "FINISH must have been tried in two states."
-    return compare_shares(moves.wins, moves.losses, why)
-
-
-def compare_groups(moves: Transitions, action: Action) -> AssumptionTest | None:
-    """Compare p_C, or p_F, between groups, if there are several."""
-    if len(moves.records.groups) < 2:
-        return None
+def compare_groups(moves: Transitions, action: Action) -> AssumptionTest:
+    """Compare p_C, or p_F, between groups."""
     rows, why = moves.stepped, "CONTINUE must have moved up and down, in two groups."
     if action == Action.FINISH:
         rows, why = moves.finished, "FINISH must have been tried in two groups."
@@ -263,13 +255,6 @@ def compare_choices_of_groups(moves: Transitions) -> AssumptionTest:
         count(first & finishes), count(first & ~finishes),
         "Both actions must have been tried in state 1, and two groups must have stood there.",
     )  # fmt: skip
-
-
-def ask_for_open_cases(moves: Transitions) -> AssumptionTest | None:
-    """Say that nobody knows whether open cases are like the others, where there are any."""
-    if moves.known.all() and not moves.records.open_no_row:
-        return None
-    return not_possible("No record of open cases shows how they end.")
 
 
 def compare_shares(won: Ints, lost: Ints, why: str) -> AssumptionTest:

@@ -53,6 +53,8 @@ class StatewiseChain:
         The law of CONTINUE in each draw.
     wins : ndarray, shape (draws, goal - 1)
         The p_f of each draw.
+    mean : MeanChain
+        The chain in the mean of the posterior.
     """
 
     continue_value: Floats
@@ -63,6 +65,7 @@ class StatewiseChain:
     p_f: Floats
     laws: Floats
     wins: Floats
+    mean: "MeanChain"
 
     def value_thresholds(self) -> tuple[Floats, Floats]:
         """Compute what the thresholds 0 and 1 reach from every state, in each draw.
@@ -91,12 +94,6 @@ class MeanChain(NamedTuple):
     p_f: tuple[float | None, ...]
 
 
-def mean_chain(chain: StatewiseChain) -> MeanChain:
-    """Return the chain in the mean of the posterior."""
-    p_f = (None if math.isnan(p) else p for p in chain.p_f.tolist())
-    return MeanChain(tuple(map(tuple, chain.laws.mean(axis=0).tolist())), tuple(p_f))
-
-
 def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:
     """Fit the chain state by state, and solve it for draws from the posterior.
 
@@ -121,6 +118,7 @@ def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:
     finish = (solved.action[:-1] == 1) & judged
     share = np.where(judged, finish.mean(axis=0), np.nan)
     only_first = finish[:, 0] & ~finish[:, 1:].any(axis=1)
+    p_f = (p if tries else None for p, tries in zip(won[-1].tolist(), tried, strict=True))
     return StatewiseChain(
         solved.continuing[:-1],
         share,
@@ -130,6 +128,7 @@ def solve_statewise(moves: Transitions, seed: int = 0) -> StatewiseChain | None:
         won[-1],
         laws[:-1],
         won[:-1],
+        MeanChain(tuple(map(tuple, laws[-1].tolist())), tuple(p_f)),
     )
 
 
@@ -154,15 +153,13 @@ def draw_shares(won: Ints, lost: Ints, draws: int, random: np.random.Generator) 
 
 def _log_likelihood(won: Floats, lost: Floats, mean: float, k: float) -> float:
     """Compute the log-likelihood of counts whose shares come from Beta(k mean, k (1 - mean))."""
+    up, down, lgamma = k * mean, k * (1.0 - mean), math.lgamma
     return sum(
-        _log_rising(k * mean, a) + _log_rising(k * (1.0 - mean), b) - _log_rising(k, a + b)
+        (lgamma(up + a) - lgamma(up))
+        + (lgamma(down + b) - lgamma(down))
+        - (lgamma(k + (a + b)) - lgamma(k))
         for a, b in zip(won.tolist(), lost.tolist(), strict=True)
     )
-
-
-def _log_rising(x: float, n: float) -> float:
-    """Compute the logarithm of x (x + 1) ... (x + n - 1)."""
-    return math.lgamma(x + n) - math.lgamma(x)
 
 
 def _laws(moves: Transitions, up: Floats, random: np.random.Generator) -> Floats:

@@ -49,13 +49,6 @@ def _name_symbols(labels: Labels) -> str:
     return f"For statisticians: {', '.join(said[: _MOST_STATES + 3])}."
 
 
-def given_priors(fit: "Fit") -> Iterator[tuple[str, str]]:
-    """Yield the priors that are not Jeffreys', each with what it is of."""
-    for name, (a, b) in (("p_C", fit.prior_c), ("p_F", fit.prior_f)):
-        if (a, b) != JEFFREYS:
-            yield name, f"Beta({a:g}, {b:g})"
-
-
 def _wrap(text: str, first: str = "", indent: str = "") -> str:
     return textwrap.fill(
         text, _WIDTH, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
@@ -76,8 +69,9 @@ def _cases(fit: "Fit") -> Iterator[str]:
     if fit.stays or fit.jumps:
         stays, jumps = plural(fit.stays, "time"), plural(fit.jumps, "time")
         yield f"CONTINUE stayed {stays} and jumped {jumps}"
-    for name, law in given_priors(fit):
-        yield f"prior of {name}: {law}, as it was given"
+    for name, (a, b) in (("p_C", fit.prior_c), ("p_F", fit.prior_f)):
+        if (a, b) != JEFFREYS:
+            yield f"prior of {name}: Beta({a:g}, {b:g}), as it was given"
 
 
 def _estimates(fit: "Fit") -> Iterator[str]:

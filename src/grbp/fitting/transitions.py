@@ -1,7 +1,7 @@
 """Count the moves of clean records, in the form that estimates and tests need."""
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -39,6 +39,10 @@ class Transitions:
         inner state from 1 to goal - 1.
     wins, losses : ndarray of int
         How often FINISH reached the goal, and the dead end, for every inner state.
+    first_states : ndarray of int
+        How many cases started in each state; for aggregated rows, how often one stood there.
+    ends : ndarray of int
+        The state in which each case ended; -1 for one that is open.
     """
 
     def __init__(self, records: Records) -> None:
@@ -50,17 +54,17 @@ class Transitions:
         self.stepped: Bools = continued & (np.abs(self.distance) == 1)
         self.jumped: Bools = continued & (np.abs(self.distance) > 1)
         self.finished: Bools = self.known & (records.action == Action.FINISH)
-        self.ups = self.count_by_state(self.stepped & self.forward)
-        self.downs = self.count_by_state(self.stepped & ~self.forward)
-        self.stays = self.count_by_state(continued & (self.distance == 0))
-        self.jumps = self.count_by_state(self.jumped)
-        self.wins = self.count_by_state(self.finished & self.forward)
-        self.losses = self.count_by_state(self.finished & ~self.forward)
-
-    def count_by_state(self, rows: Bools) -> Ints:
-        """Count rows by their state."""
-        goal = self.records.goal
-        return self.count_by(self.records.state, rows, goal)[1:goal]
+        by_state = partial(self.count_by, records.state, size=records.goal)
+        self.ups = by_state(self.stepped & self.forward)[1:]
+        self.downs = by_state(self.stepped & ~self.forward)[1:]
+        self.stays = by_state(continued & (self.distance == 0))[1:]
+        self.jumps = by_state(self.jumped)[1:]
+        self.wins = by_state(self.finished & self.forward)[1:]
+        self.losses = by_state(self.finished & ~self.forward)[1:]
+        first = first_of_case(records.case)
+        self.first_states = by_state(np.ones_like(first) if records.aggregated else first)[1:]
+        last = records.next_state[np.roll(first, -1)]
+        self.ends: Ints = np.where((last == 0) | (last == records.goal), last, -1)
 
     def count_by_group(self, rows: Bools) -> Ints:
         """Count rows by their group."""
@@ -71,24 +75,10 @@ class Transitions:
         counts = np.bincount(key[rows], weights=self.records.count[rows], minlength=size)
         return np.rint(counts).astype(np.int64)
 
-    def split(self, rows: Bools) -> tuple[int, int]:
-        """Count how often some rows succeeded, and how often they did not."""
-        count, good = self.records.count, self.forward
-        return int(count[rows & good].sum()), int(count[rows & ~good].sum())
-
-    @cached_property
-    def first_states(self) -> Ints:
-        """How many cases started in each state; for aggregated rows, how often one stood there."""
-        if self.records.aggregated:
-            return self.count_by_state(np.ones(len(self.records.state), dtype=np.bool_))
-        starts = self.records.state[first_of_case(self.records.case)]
-        return np.bincount(starts, minlength=self.records.goal)[1 : self.records.goal]
-
-    @cached_property
-    def ends(self) -> Ints:
-        """The state in which each case ended; -1 for one that is open."""
-        last = self.records.next_state[np.roll(first_of_case(self.records.case), -1)]
-        return np.where((last == 0) | (last == self.records.goal), last, -1)
+    def count(self, rows: Bools) -> tuple[int, int]:
+        """Count how often some rows succeeded, and how often that was tried."""
+        counts = self.records.count
+        return int(counts[rows & self.forward].sum()), int(counts[rows].sum())
 
     @cached_property
     def steps(self) -> "Steps":

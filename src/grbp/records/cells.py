@@ -17,7 +17,6 @@ from grbp.errors import InvalidInput
 from grbp.numerics.arrays import Bools, Ints
 from grbp.records.clean import OPEN
 from grbp.worlds.transition import Action
-from grbp.worlds.validation import check_whole
 
 MOST_STEPS: Final = 10**12
 """The largest step or count that is understood."""
@@ -41,33 +40,12 @@ class Cells(NamedTuple):
     bad: Bools
 
 
-def parse_whole_numbers(texts: Sequence[str], least: int, most: int) -> Cells:
-    """Read whole numbers between two limits."""
-    return _parse_each(texts, lambda text: _parse_whole(text, least, most))
-
-
-def parse_states(texts: Sequence[str], goal: int, mapped: Mapping[str, int], empty: bool) -> Cells:
-    """Read states, some of which have names; the next state may be empty."""
-    named = {"": OPEN, **mapped} if empty else mapped
-    return _parse_each(
-        texts, lambda text: named[text] if text in named else _parse_whole(text, 0, goal)
-    )
-
-
-def parse_actions(texts: Sequence[str], mapped: Mapping[str, int]) -> Cells:
-    """Read actions: continue, c or 0; finish, f or 1; in any case of letters."""
-    return _parse_each(texts, lambda text: mapped.get(text, _ACTIONS.get(text.lower())))
-
-
-def rank_orders(texts: Sequence[str]) -> Cells:
-    """Rank numbers, or dates in ISO form; whichever the first text is, all must be."""
-    found = [_order_key(text) for text in texts]
-    kind = next((key[0] for key in found if key is not None), None)
-    keys = [key if key is not None and key[0] == kind else None for key in found]
-    rank = {key: k for k, key in enumerate(sorted({key for key in keys if key is not None}))}
+def read_cells(texts: Sequence[str], read: Callable[[str], int | None]) -> Cells:
+    """Read each text, without the blanks around it; None breaks the rule."""
+    values = [read(text.strip()) for text in texts]
     return Cells(
-        np.array([len(rank) if key is None else rank[key] for key in keys], dtype=np.int64),
-        np.array([key is None for key in keys], dtype=np.bool_),
+        np.array([OPEN if value is None else value for value in values], dtype=np.int64),
+        np.array([value is None for value in values], dtype=np.bool_),
     )
 
 
@@ -76,48 +54,53 @@ def number_texts(texts: Sequence[str]) -> Cells:
     return Cells(np.arange(len(texts)), np.array([not text for text in texts], dtype=np.bool_))
 
 
-def check_state_map(given: Mapping[Any, Any] | None, goal: int) -> dict[str, int]:
-    """Check a mapping from names to states."""
-    return {
-        str(name).strip(): check_whole(f"map_state[{name!r}]", state, 0, goal)
-        for name, state in _check_mapping("map_state", given).items()
-    }
+def read_whole(text: str, most: int) -> int | None:
+    """Read a whole number up to a limit."""
+    matched = _WHOLE.fullmatch(text)
+    return int(matched[1]) if matched and int(matched[1]) <= most else None
 
 
-def check_action_map(given: Mapping[Any, Any] | None) -> dict[str, int]:
-    """Check a mapping from names to actions."""
-    mapped = {}
-    for name, action in _check_mapping("map_action", given).items():
-        text = str(int(action)) if isinstance(action, Action) else str(action)
-        if text.lower() not in _ACTIONS:
-            raise InvalidInput(
-                f"map_action[{name!r}] = {action!r} was given; it must be continue or finish"
-            )
-        mapped[str(name).strip()] = _ACTIONS[text.lower()]
-    return mapped
+def read_state(text: str, goal: int, named: Mapping[str, int]) -> int | None:
+    """Read a state, some of which have names."""
+    return named[text] if text in named else read_whole(text, goal)
 
 
-def _check_mapping(name: str, given: object) -> Mapping[Any, Any]:
-    if given is not None and not isinstance(given, Mapping):
-        raise InvalidInput(
-            f"{name} = {given!r} was given; it must be a mapping from the texts of the table"
-        )
-    return given or {}
+def read_action(text: str, named: Mapping[str, int]) -> int | None:
+    """Read an action: continue, c or 0; finish, f or 1; in any case of letters."""
+    return named.get(text, _ACTIONS.get(text.lower()))
 
 
-def _parse_each(texts: Sequence[str], read: Callable[[str], int | None]) -> Cells:
-    found = [read(text.strip()) for text in texts]
+def rank_orders(texts: Sequence[str]) -> Cells:
+    """Rank numbers, or dates in ISO form; whichever the first text is, all must be."""
+    keys = [_order_key(text) for text in texts]
+    kind = next((key[0] for key in keys if key is not None), None)
+    keys = [key if key is not None and key[0] == kind else None for key in keys]
+    rank = {key: k for k, key in enumerate(sorted({key for key in keys if key is not None}))}
     return Cells(
-        np.array([OPEN if one is None else one for one in found], dtype=np.int64),
-        np.array([one is None for one in found], dtype=np.bool_),
+        np.array([len(rank) if key is None else rank[key] for key in keys], dtype=np.int64),
+        np.array([key is None for key in keys], dtype=np.bool_),
     )
 
 
-def _parse_whole(text: str, least: int, most: int) -> int | None:
-    matched = _WHOLE.fullmatch(text)
-    if matched and least <= int(matched[1]) <= most:
-        return int(matched[1])
-    return None
+def check_map(name: str, given: object, check: Callable[[str, Any], int]) -> dict[str, int]:
+    """Check a mapping from texts of the table, each of whose meanings has a check."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"{name} = {given!r} was given; it must be a mapping from the texts of the table"
+        )
+    return {
+        str(text).strip(): check(f"{name}[{text!r}]", meaning) for text, meaning in given.items()
+    }
+
+
+def check_action(name: str, action: object) -> int:
+    """Return what a text may mean as an action."""
+    text = str(int(action)) if isinstance(action, Action) else str(action)
+    if text.lower() not in _ACTIONS:
+        raise InvalidInput(f"{name} = {action!r} was given; it must be continue or finish")
+    return _ACTIONS[text.lower()]
 
 
 def _order_key(text: str) -> tuple[str, Any] | None:

@@ -85,8 +85,13 @@ def refuse(line: int, rule: str, sentence: str, column: str = "") -> NoReturn:
     raise InvalidRecords([Irregularity(line, column, rule, sentence)])
 
 
-def find_columns(names: Sequence[str], choice: ColumnChoice, line: int) -> dict[str, str]:
-    """Find the column of every role; refuse a table that lacks one, with the reason."""
+def find_columns(
+    names: Sequence[str], choice: ColumnChoice, line: int
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Find the column of every role, and note which were taken although they are spelled otherwise.
+
+    A table that lacks one is refused, with the reason.
+    """
     _check_header(names, line)
     asked = [*choice.columns.items(), *(("group", name) for name in choice.group)]
     for role, name in asked:
@@ -105,26 +110,18 @@ def find_columns(names: Sequence[str], choice: ColumnChoice, line: int) -> dict[
                 known[role] = alike[0]
     found = {role: known[role] for role in ROLES if role in known}
     _check_found(found, names, choice, line)
-    return found
+    spelled = ", ".join(
+        f"{name!r} as {role}"
+        for role, name in found.items()
+        if role not in choice.columns and name not in (role, "next")
+    )
+    return found, (f"Columns were recognised by their spelling: {spelled}.",) if spelled else ()
 
 
 def _is_spelling(name: str, role: str) -> bool:
     """Return whether a name is that of a role but for capitals, blanks, hyphens and the like."""
     plain = re.sub(r"[\s_.-]", "", name).lower()
     return plain == role.replace("_", "") or (plain == "next" and role == NEXT_STATE)
-
-
-def note_spellings(found: Mapping[str, str], choice: ColumnChoice) -> tuple[str, ...]:
-    """Say which columns were taken although their names are spelled otherwise."""
-    taken = {
-        role: name
-        for role, name in found.items()
-        if role not in choice.columns and name not in (role, "next")
-    }
-    if not taken:
-        return ()
-    pairs = ", ".join(f"{name!r} as {role}" for role, name in taken.items())
-    return (f"Columns were recognised by their spelling: {pairs}.",)
 
 
 def _check_header(names: Sequence[str], line: int) -> None:
@@ -147,12 +144,11 @@ def _check_found(
 ) -> None:
     """Refuse a table without the columns that are needed."""
     lacking = [role for role in (STATE, ACTION, NEXT_STATE) if role not in found]
-    there_is = f"there is {_list_names(names)}"
     if CASE in found and {STATE, NEXT_STATE} <= {*lacking}:
         sentence = (
             "the table has no states, only cases and perhaps how they ended; p_C and p_F are about"
             " single steps, so it needs a row for every step with the columns state, action and"
-            f" next_state ({_HOW_TO_NAME}); {there_is}"
+            f" next_state ({_HOW_TO_NAME}); there is {_list_names(names)}"
         )
         refuse(line, "end-only", sentence)
     if CASE not in found and COUNT not in found:
@@ -160,7 +156,7 @@ def _check_found(
     if lacking:
         sentence = (
             f"the table has no column {_list_names(lacking)}, which it needs ({_HOW_TO_NAME});"
-            f" {there_is}"
+            f" there is {_list_names(names)}"
         )
         refuse(line, "missing-column", sentence, lacking[0])
     if CASE in found and COUNT in choice.columns:

@@ -27,7 +27,6 @@ from grbp.records.columns import (
     ColumnChoice,
     Table,
     find_columns,
-    note_spellings,
     refuse,
     shorten,
 )
@@ -169,8 +168,7 @@ class _Collector:
 
     def __init__(self, head: Sequence[str], choice: ColumnChoice, line: int) -> None:
         self.names = [name.strip() for name in head]
-        self._found = find_columns(self.names, choice, line)
-        self._choice = choice
+        self._found, self._notes = find_columns(self.names, choice, line)
         columns = [*self._found.values(), *choice.group]
         self.needed = [self.names.index(name) for name in columns]
         self._numbers: list[dict[str, int]] = [number_keys() for _ in columns]
@@ -197,7 +195,7 @@ class _Collector:
             read[len(self._found) :],
             np.concatenate([_NOTHING, *self._places]),
             np.concatenate([_NOTHING.astype(np.bool_), *self._uneven]),
-            notes=(*notes, *note_spellings(self._found, self._choice)),
+            notes=(*notes, *self._notes),
         )
 
 

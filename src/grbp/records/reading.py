@@ -2,48 +2,58 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
-from grbp.errors import InvalidInput
+from grbp.errors import InvalidInput, did_you_mean
 from grbp.numerics.arrays import Bools, Ints
 from grbp.records.cells import (
     MOST_STEPS,
     NO_STEP,
     Cells,
-    check_action_map,
-    check_state_map,
+    check_action,
+    check_map,
     number_texts,
-    parse_actions,
-    parse_states,
-    parse_whole_numbers,
     rank_orders,
+    read_action,
+    read_cells,
+    read_state,
+    read_whole,
 )
-from grbp.records.clean import Records, count_open_cases, first_of_case, renumber_cases
+from grbp.records.clean import OPEN, Records, count_open_cases, first_of_case, renumber_cases
 from grbp.records.columns import (
     ACTION,
     CASE,
     COUNT,
     NEXT_STATE,
     ORDER,
+    ROLES,
     STATE,
     STEP,
     Column,
     ColumnChoice,
     Table,
     refuse,
+    shorten,
 )
+from grbp.records.data_frames import read_frame
+from grbp.records.files import read_file
 from grbp.records.rules import DUPLICATE, REST, Rows, cut_cases
-from grbp.records.table import read_table
-from grbp.records.words import find_words
 from grbp.worlds.labels import ACTIONS, Labels
 from grbp.worlds.transition import Action
-from grbp.worlds.validation import check_goal
+from grbp.worlds.validation import check_goal, check_whole
 
 MOST_GROUPS: Final = 200
 """The largest number of groups: each is fitted like a table of its own."""
+
+_OTHER_CELLS: Final = (
+    "the row has a different number of cells than the header; put quotation marks around a cell"
+    " with a comma in it"
+)
 
 _MOST_MOVES: Final = 10**15
 """The largest sum of counts: beyond, shares have no digits for one more."""
@@ -95,26 +105,34 @@ def read_records(  # noqa: PLR0913 (each is a separate choice of the user)
         If there is no such file, or another argument is not allowed.
     """
     goal = check_goal(goal)
-    named_states, named_actions = check_state_map(map_state, goal), check_action_map(map_action)
-    table = read_table(source, _check_choice(columns, group))
+    named_states = check_map(
+        "map_state", map_state, lambda name, state: check_whole(name, state, 0, goal)
+    )
+    named_actions = check_map("map_action", map_action, check_action)
+    choice = _check_choice(columns, group)
+    is_file = isinstance(source, str | Path)
+    table = read_file(source, choice) if is_file else read_frame(source, choice)
     rows = Rows(table, goal, {}, np.zeros(len(table.places), dtype=np.int64))
     has_case = _parse_columns(rows, named_states, named_actions)
     rows.check_transitions()
     order = np.flatnonzero(has_case)
     left_out: dict[str, Ints] = {}
     if CASE in table.columns:
-        _number_steps(rows)
+        if STEP not in rows.values or (rows.values[STEP] == NO_STEP).any():
+            rows.values[STEP] = _number_steps(rows.values[CASE], rows.values.get(STEP))
         order = order[_sort_by_case_and_step(rows, order)]
         again = rows.find_duplicates(order)
         if again.any():
             left_out[DUPLICATE], order = order[again], order[~again]
         rows.check_neighbours(order)
-    if not skip_bad_rows:
-        rows.refuse()
-    elif rows.findings:
+    if rows.findings:
+        if not skip_bad_rows:
+            rows.refuse()
         order = _skip_bad_rows(rows, order, left_out, np.flatnonzero(~has_case))
-    labels = _find_labels(table, goal, named_states, named_actions)
-    return replace(_build_records(rows, order, left_out), labels=labels)
+    built = _build_records(rows, order, left_out)
+    if not (named_states or named_actions):
+        return built
+    return replace(built, labels=_find_labels(table, goal, named_states, named_actions))
 
 
 def _check_choice(columns: object, group: object) -> ColumnChoice:
@@ -123,6 +141,12 @@ def _check_choice(columns: object, group: object) -> ColumnChoice:
         raise InvalidInput(
             f"columns = {columns!r} was given; it must be a mapping such as {{'case': 'patient'}}"
         )
+    for role in columns or {}:
+        if str(role) not in ROLES:
+            meant = did_you_mean(str(role), ROLES) or f"it must be one of {', '.join(ROLES)}"
+            raise InvalidInput(
+                f"columns has the key {str(role)!r}, which is not the role of a column; {meant}"
+            )
     groups = (group,) if isinstance(group, str) else group
     if not isinstance(groups, Sequence):
         raise InvalidInput(
@@ -144,27 +168,33 @@ def _parse_columns(
     table, goal = rows.table, rows.goal
     if not len(table.places):
         refuse(1, "no-rows", "the table names its columns but has no rows; it needs one per step")
-    rows.check_cell_counts()
+    rows.find("cells", "", table.uneven, lambda _: _OTHER_CELLS)
     aggregated = CASE not in table.columns
     state = (
         f"it must be a whole number from 0 to {goal:,}, or be mapped to one (--map-state mild=3)"
     )
     number = f"it must be a whole number from 0 to {MOST_STEPS:,}"
+    whole = partial(read_cells, read=partial(read_whole, most=MOST_STEPS))
     how: dict[str, tuple[Callable[[list[str]], Cells], str]] = {
         CASE: (number_texts, "every row needs the case that it belongs to"),
-        STEP: (lambda texts: parse_whole_numbers(texts, 0, MOST_STEPS), number),
-        STATE: (lambda texts: parse_states(texts, goal, named_states, empty=False), state),
+        STEP: (whole, number),
+        STATE: (
+            partial(read_cells, read=partial(read_state, goal=goal, named=named_states)),
+            state,
+        ),
         ACTION: (
-            lambda texts: parse_actions(texts, named_actions),
+            partial(read_cells, read=partial(read_action, named=named_actions)),
             "it must be continue (c, 0) or finish (f, 1), or be mapped to one of them"
             " (--map-action stop=finish)",
         ),
         NEXT_STATE: (
-            lambda texts: parse_states(texts, goal, named_states, empty=True),
+            partial(
+                read_cells, read=partial(read_state, goal=goal, named={"": OPEN, **named_states})
+            ),
             f"{state}, or be left empty while the case is open",
         ),
         ORDER: (rank_orders, "it must be a number or an ISO date, of the same kind in all rows"),
-        COUNT: (lambda texts: parse_whole_numbers(texts, 0, MOST_STEPS), number),
+        COUNT: (whole, number),
     }
     unread = (STEP, ORDER) if aggregated else (COUNT,)
     has_case: Bools = np.ones(len(table.places), dtype=np.bool_)
@@ -174,9 +204,11 @@ def _parse_columns(
         parse, allowed = how[role]
         cells = parse(column.texts)
         rows.values[role] = cells.values[column.codes]
-        rows.check_cells(role, column, cells.bad, allowed)
+        if cells.bad.any():
+            rows.check_cells(role, column, cells.bad, allowed)
         if role == CASE:
-            _check_exact(column)
+            if column.decimal:
+                _refuse_decimals(column)
             has_case = ~cells.bad[column.codes]
     for column in table.groups:
         rows.check_cells(
@@ -187,15 +219,14 @@ def _parse_columns(
     return has_case
 
 
-def _check_exact(column: Column) -> None:
+def _refuse_decimals(column: Column) -> None:
     """Refuse cases that a frame holds as decimal numbers, which are not what the user wrote."""
-    if column.decimal:
-        first = next(text for text in column.texts if text)
-        sentence = (
-            f"the column {column.name!r} holds decimal numbers such as {first}; a case is exact"
-            " text, so read the column as text or as whole numbers"
-        )
-        refuse(1, "case", sentence, column.name)
+    first = next(text for text in column.texts if text)
+    sentence = (
+        f"the column {column.name!r} holds decimal numbers such as {first}; a case is exact"
+        " text, so read the column as text or as whole numbers"
+    )
+    refuse(1, "case", sentence, column.name)
 
 
 def _cross_groups(columns: Sequence[Column]) -> Ints:
@@ -207,25 +238,22 @@ def _cross_groups(columns: Sequence[Column]) -> Ints:
     return combined
 
 
-def _number_steps(rows: Rows) -> None:
+def _number_steps(case: Ints, given: Ints | None) -> Ints:
     """Give a step to rows without one: that of the row before in the table, of the same case.
 
     Without a column of steps, rows keep their order in the table.
     """
-    case = rows.values[CASE]
-    column = rows.table.columns.get(STEP)
-    if column is None or (unknown := rows.values[STEP] == NO_STEP).any():
-        by_case = np.argsort(case, kind="stable")
-        at = np.arange(len(case))
-        start = np.maximum.accumulate(np.where(first_of_case(case[by_case]), at, 0))
-        steps = np.empty(len(case), dtype=np.int64)
-        if column is None:
-            steps[by_case] = at - start + 1
-        else:
-            last = np.maximum.accumulate(np.where(unknown[by_case], -1, at))
-            known = rows.values[STEP][by_case]
-            steps[by_case] = np.where(last >= start, known[last], NO_STEP)
-        rows.values[STEP] = steps
+    by_case = np.argsort(case, kind="stable")
+    at = np.arange(len(case))
+    start = np.maximum.accumulate(np.where(first_of_case(case[by_case]), at, 0))
+    steps = np.empty(len(case), dtype=np.int64)
+    if given is None:
+        steps[by_case] = at - start + 1
+    else:
+        known = given[by_case]
+        last = np.maximum.accumulate(np.where(known == NO_STEP, -1, at))
+        steps[by_case] = np.where(last >= start, known[last], NO_STEP)
+    return steps
 
 
 def _sort_by_case_and_step(rows: Rows, order: Ints) -> Ints:
@@ -275,7 +303,7 @@ def _build_records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Record
     values = {role: column[order] for role, column in rows.values.items()}
     zeros = np.zeros(len(order), dtype=np.int64)
     case, cases = renumber_cases(values[CASE]) if CASE in values else (zeros.copy(), 0)
-    groups, group = _name_groups(table, rows, order)
+    groups, group = _name_groups(rows, order) if table.groups else ((), zeros)
     empty, no_row = count_open_cases(goal, case, values[NEXT_STATE]) if cases else (0, 0)
     moves = values.get(COUNT, zeros + 1)
     if moves.sum(dtype=np.float64) > _MOST_MOVES:
@@ -298,7 +326,7 @@ def _build_records(rows: Rows, order: Ints, left_out: dict[str, Ints]) -> Record
         next_state=values[NEXT_STATE],
         count=moves,
         groups=groups,
-        group=zeros if group is None else group,
+        group=group,
         aggregated=CASE not in values,
         open_empty_next=empty,
         open_no_row=no_row,
@@ -314,11 +342,11 @@ def _find_labels(
     table: Table, goal: int, named_states: dict[str, int], named_actions: dict[str, int]
 ) -> Labels:
     """Return the words of the table for its states and actions, as far as they occur in it."""
-    states = find_words(named_states, table.list_texts(STATE) | table.list_texts(NEXT_STATE))
+    states = _first_words(named_states, table.list_texts(STATE) | table.list_texts(NEXT_STATE))
     texts = table.list_texts(ACTION)
-    actions = find_words(named_actions, {text for text in texts if not text.isdigit()})
+    actions = _first_words(named_actions, {text for text in texts if not text.isdigit()})
     # A word that stands beside our own for the same action is not what it is called.
-    plain = parse_actions([text for text in texts if text not in named_actions], {}).values
+    plain = {read_action(text, {}) for text in texts if text not in named_actions}
     return Labels(
         tuple(states.get(state, "") for state in range(goal + 1)) if states else (),
         tuple(
@@ -328,10 +356,19 @@ def _find_labels(
     )
 
 
-def _name_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...], Ints | None]:
+def _first_words(mapped: Mapping[str, int], texts: set[str]) -> dict[int, str]:
+    """Return for each number the first word of a mapping that is among the texts of a table."""
+    words: dict[int, str] = {}
+    for text, number in mapped.items():
+        if text in texts and text != str(number):
+            # A short word on one line.
+            plain = "".join(c if c.isprintable() else " " for c in text)
+            words.setdefault(number, shorten(" ".join(plain.split())))
+    return {number: word for number, word in words.items() if word}
+
+
+def _name_groups(rows: Rows, order: Ints) -> tuple[tuple[str, ...], Ints]:
     """Return the names of the groups by first appearance among the rows kept, and their numbers."""
-    if not table.groups:
-        return (), None
     group, in_table = rows.values["group"], np.sort(order)
     here, first = np.unique(group[in_table], return_index=True)
     if len(here) > MOST_GROUPS:
@@ -340,7 +377,7 @@ def _name_groups(table: Table, rows: Rows, order: Ints) -> tuple[tuple[str, ...]
             " analysed, so choose a column with fewer different values"
         )
     names = tuple(
-        " / ".join(column.texts[column.codes[row]] for column in table.groups)
+        " / ".join(column.texts[column.codes[row]] for column in rows.table.groups)
         for row in in_table[np.sort(first)].tolist()
     )
     if len(set(names)) < len(names):

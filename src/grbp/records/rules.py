@@ -23,7 +23,7 @@ place or jumps is kept. Neither is an error.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -117,25 +117,16 @@ class Rows:
 
     def check_cells(self, role: str, column: Column, bad: Bools, allowed: str) -> None:
         """Apply the rule that a column must be understood; uneven rows have broken one already."""
-        if bad.any():
 
-            def say(row: int) -> str:
-                text = shorten(column.texts[column.codes[row]])
-                given = f"{text!r} was given" if text else "the cell is empty"
-                return f"{given}; {allowed}"
+        def say(row: int) -> str:
+            text = shorten(column.texts[column.codes[row]])
+            given = f"{text!r} was given" if text else "the cell is empty"
+            return f"{given}; {allowed}"
 
-            where = bad[column.codes] & ~self.table.uneven
-            if role in (ACTION, NEXT_STATE):
-                where &= ~self.in_end()
-            self.find(role.replace("_", "-"), column.name, where, say, column.codes)
-
-    def check_cell_counts(self) -> None:
-        """Apply the rule that every row has as many cells as the header."""
-        sentence = (
-            "the row has a different number of cells than the header; put quotation marks around a"
-            " cell with a comma in it"
-        )
-        self.find("cells", "", self.table.uneven, lambda _: sentence)
+        where = bad[column.codes] & ~self.table.uneven
+        if role in (ACTION, NEXT_STATE):
+            where &= ~self.in_end()
+        self.find(role.replace("_", "-"), column.name, where, say, column.codes)
 
     def in_end(self) -> Bools:
         """Return which rows have a state in which there is no action."""
@@ -221,51 +212,50 @@ class Rows:
 
     # What becomes of it
 
-    def refuse(self) -> None:
-        """Refuse the table if any rule is broken: the first problems by line, and every cause."""
-        total = sum(len(one.rows) for one in self.findings)
-        if total:
-            first = [
-                (int(self.table.places[row]), one, int(row))
-                for one in self.findings
-                for row in one.rows[_earliest(self.table.places[one.rows])]
-            ]
-            first.sort(key=lambda item: item[0])
-            problems = [self._describe(*one) for one in first[:MOST_LISTED]]
-            parts = (one for finding in self.findings for one in _split(finding))
-            causes = sorted(map(self._describe_cause, parts), key=lambda cause: cause.line)
-            raise InvalidRecords(problems, total, [cause.sentence for cause in causes])
+    def refuse(self) -> NoReturn:
+        """Refuse a table that breaks rules: the first problems by line, and every cause."""
+        total = sum(len(finding.rows) for finding in self.findings)
+        first = [
+            (int(self.table.places[row]), finding, int(row))
+            for finding in self.findings
+            for row in finding.rows[_earliest(self.table.places[finding.rows])]
+        ]
+        first.sort(key=lambda item: item[0])
+        problems = [self._describe(*item) for item in first[:MOST_LISTED]]
+        parts = (part for finding in self.findings for part in _split(finding))
+        causes = sorted(map(self._describe_cause, parts), key=lambda cause: cause.line)
+        raise InvalidRecords(problems, total, [cause.sentence for cause in causes])
 
-    def _describe(self, place: int, one: Finding, row: int, more: str = "") -> Irregularity:
+    def _describe(self, place: int, finding: Finding, row: int, more: str = "") -> Irregularity:
         """Say what is wrong with a row, and where."""
         where = self.table.name_place(place) + more
-        where += f", column {one.column}" if one.column else ""
-        sentence = f"{where}: {one.say(row)} [{one.rule}]"
-        return Irregularity(place, one.column, one.rule, sentence)
+        where += f", column {finding.column}" if finding.column else ""
+        sentence = f"{where}: {finding.say(row)} [{finding.rule}]"
+        return Irregularity(place, finding.column, finding.rule, sentence)
 
-    def _describe_cause(self, one: Finding) -> Irregularity:
+    def _describe_cause(self, finding: Finding) -> Irregularity:
         """Say what is wrong with the first of some rows, and how many are like it."""
-        row, *others = one.rows[: _MOST_PLACES + 1].tolist()
+        row, *others = finding.rows[: _MOST_PLACES + 1].tolist()
         more = ""
         if others:
-            left = len(one.rows) - 1
-            different = 0 if one.texts is None else len(np.unique(one.texts)) - 1
+            left = len(finding.rows) - 1
+            different = 0 if finding.texts is None else len(np.unique(finding.texts)) - 1
             named = ", ".join(str(self.table.places[other]) for other in others)
             more = (
                 f" and {left:,} more {'row' if left == 1 else 'rows'} like it"
                 f"{f', with {different:,} other texts' if different else ''}"
                 f" ({named}{', ...' if left > len(others) else ''})"
             )
-        return self._describe(int(self.table.places[row]), one, row, more)
+        return self._describe(int(self.table.places[row]), finding, row, more)
 
     def group_by_rule(self, rows: Ints) -> dict[str, Ints]:
         """Return which of some rows were the first to break each rule."""
-        found: dict[str, Any] = {}
+        by_rule: dict[str, Any] = {}
         for k in np.unique(self.broken[rows]).tolist():
             rule = self.findings[k - 1].rule
             here = rows[self.broken[rows] == k]
-            found[rule] = np.concatenate([found[rule], here]) if rule in found else here
-        return found
+            by_rule[rule] = np.concatenate([by_rule[rule], here]) if rule in by_rule else here
+        return by_rule
 
 
 def _split(finding: Finding) -> Iterator[Finding]:

@@ -20,7 +20,6 @@ from grbp.fitting.sentences import (
     say_support_in,
     say_sure,
 )
-from grbp.fitting.summary import given_priors
 from grbp.fitting.watch import NO_ORDER
 from grbp.reports.page import (
     MOST_ROWS,
@@ -222,12 +221,10 @@ def _list_options(fit: "Fit") -> dict[str, str]:
     kind = (
         "anytime intervals: a learner chose the actions" if fit.adaptive else "Wilson's intervals"
     )
-    priors = dict(given_priors(fit))
+    priors = {"p_C": fit.prior_c, "p_F": fit.prior_f}
     return {
         "Goal": f"{fit.goal:,}",
         "Level": f"{format_level(fit.level)}, {kind}",
         **({"Groups": f"{len(fit.by_group):,}"} if fit.by_group else {}),
-        "Priors": ", ".join(
-            f"{name} {priors.get(name, 'Beta(0.5, 0.5)')}" for name in ("p_C", "p_F")
-        ),
+        "Priors": ", ".join(f"{name} Beta({a:g}, {b:g})" for name, (a, b) in priors.items()),
     }

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -254,25 +254,18 @@ class Posterior:
         return self._estimate(log_reach, level)
 
     @cached_property
-    def _c(self) -> "_LogOdds":
-        """The law of the log-odds of p_c."""
-        return _LogOdds(self.c_up, self.c_down, self.prior_c)
+    def _laws(self) -> "tuple[_LogOdds, _LogOdds, Floats]":
+        """The laws of the log-odds of p_c and p_f, and the ends of panels over the first.
 
-    @cached_property
-    def _f(self) -> "_LogOdds":
-        """The law of the log-odds of p_f."""
-        return _LogOdds(self.f_goal, self.f_lost, self.prior_f)
-
-    @cached_property
-    def _panels(self) -> Floats:
-        """The ends of panels in which B(p_c) is smooth as well: it bends within 1/G of p_c = 1/2.
-
-        Log-odds are counted from the centre of the law here and below: they keep their digits.
+        In a panel B(p_c) is smooth as well: it bends within 1/G of p_c = 1/2. Log-odds are counted
+        from the centre of the law here and below: they keep their digits.
         """
+        c = _LogOdds(self.c_up, self.c_down, self.prior_c)
         bends = 4.0 ** np.arange(18) / self.goal
-        bends = np.concatenate((-bends, [0.0], bends)) - self._c.centre
-        ends = self._c.ends
-        return np.union1d(ends, bends[(bends > ends[0]) & (bends < ends[-1])])
+        bends = np.concatenate((-bends, [0.0], bends)) - c.centre
+        inside = bends[(bends > c.ends[0]) & (bends < c.ends[-1])]
+        f = _LogOdds(self.f_goal, self.f_lost, self.prior_f)
+        return c, f, np.union1d(c.ends, inside)
 
     def _estimate(self, log_reach: _Function, level: float) -> Estimate:
         """Estimate h(p_c) (p_f - B(p_c)), given log h as a function of log r."""
@@ -281,8 +274,10 @@ class Posterior:
                 f"level = {level!r} was given; it must be a number between 0 and 1, such as 0.95,"
                 " and at least 1e-9 below 1"
             )
-        nodes, _ = _quadrature(self._panels)
-        log_h = _Pieces(self._panels, _PROJECTION @ log_reach(-(self._c.centre + nodes)).T)
+        law, _, panels = self._laws
+        nodes, _ = _quadrature(panels)
+        series = _PROJECTION @ log_reach(-(law.centre + nodes)).T
+        log_h = partial(_sum_series, panels, series)
         tail = 0.5 * (1.0 - level)
         low, high = (self._quantile(p, log_h) for p in (tail, 1.0 - tail))
         c, f = self.c_up + self.c_down, self.f_goal + self.f_lost
@@ -297,11 +292,12 @@ class Posterior:
 
         The bracket is Cantelli's inequality: it holds for every law of that mean and variance.
         """
-        nodes, mass = _quadrature(self._panels)
-        mass *= self._c.density(nodes)
-        log_r = -(self._c.centre + nodes)
+        law, law_f, panels = self._laws
+        nodes, mass = _quadrature(panels)
+        mass *= law.density(nodes)
+        log_r = -(law.centre + nodes)
         b, h = hit(1, self.goal, log_r), np.exp(log_h(nodes))
-        f, n = self._f.a / self._f.n, self._f.n
+        f, n = law_f.a / law_f.n, law_f.n
         mean = float((mass * h * (f - b)).sum())
         of_f = f * (1.0 - f) / (n + 1.0)
         spread = math.sqrt((mass * ((h * (f - b) - mean) ** 2 + h * h * of_f)).sum())
@@ -324,22 +320,23 @@ class Posterior:
 
     def _chance_below(self, gain: float, log_h: _Function) -> float:
         """Compute the probability that h(p_c) (p_f - B(p_c)) stays below a number."""
+        law, law_f, panels = self._laws
 
         def odds(t: Floats) -> Floats:
             """Compute the log-odds of the p_f at which the gain is that number."""
-            log_r = -(self._c.centre + t)
+            log_r = -(law.centre + t)
             if gain == 0.0:  # A prior below Jeffreys' reaches where B itself underflows.
                 ends = log_hit(1, self.goal, log_r), log_hit(self.goal - 1, self.goal, -log_r)
-                return ends[0] - ends[1] - self._f.centre
+                return ends[0] - ends[1] - law_f.centre
             won, lost = hit(1, self.goal, log_r), hit(self.goal - 1, self.goal, -log_r)
             with np.errstate(divide="ignore", over="ignore"):
                 more = gain * np.exp(-log_h(t))
                 won, lost = np.maximum(won + more, 0.0), np.maximum(lost - more, 0.0)
-                return np.log(won) - np.log(lost) - self._f.centre
+                return np.log(won) - np.log(lost) - law_f.centre
 
-        cuts = _crossings(odds, self._panels, self._f.ends)
-        nodes, mass = _quadrature(np.union1d(self._panels, cuts))
-        chance = (mass * self._c.density(nodes) * self._f.below(odds(nodes))).sum()
+        cuts = _crossings(odds, panels, law_f.ends)
+        nodes, mass = _quadrature(np.union1d(panels, cuts))
+        chance = (mass * law.density(nodes) * law_f.below(odds(nodes))).sum()
         return min(max(float(chance), 0.0), 1.0)
 
 
@@ -362,7 +359,7 @@ class _LogOdds:
         series: Floats = np.asarray(legendre.legint(_PROJECTION @ heights.T, lbnd=-1), float)
         series *= np.diff(self.ends) * (0.5 / self._mass)
         series[0, 1:] += np.cumsum(series.sum(axis=0))[:-1]
-        self.below = _Pieces(self.ends, series)
+        self.below = partial(_sum_series, self.ends, series)
 
     def density(self, t: Floats) -> Floats:
         """Compute the density."""
@@ -391,19 +388,13 @@ class _LogOdds:
         return t
 
 
-class _Pieces:
-    """A function that has a Legendre series in each panel, and is constant beyond them."""
-
-    def __init__(self, ends: Floats, series: Floats) -> None:
-        self.ends, self.series = ends, series
-
-    def __call__(self, t: Floats) -> Floats:
-        """Compute the function."""
-        t = np.clip(t, self.ends[0], self.ends[-1])
-        panel = np.clip(np.searchsorted(self.ends, t) - 1, 0, len(self.ends) - 2)
-        low, high = self.ends[panel], self.ends[panel + 1]
-        s = (2.0 * t - low - high) / (high - low)
-        return np.asarray(legendre.legval(s, self.series[:, panel], tensor=False), float)
+def _sum_series(ends: Floats, series: Floats, t: Floats) -> Floats:
+    """Compute what has a Legendre series in each panel, and is constant beyond them."""
+    t = np.clip(t, ends[0], ends[-1])
+    panel = np.clip(np.searchsorted(ends, t) - 1, 0, len(ends) - 2)
+    low, high = ends[panel], ends[panel + 1]
+    s = (2.0 * t - low - high) / (high - low)
+    return np.asarray(legendre.legval(s, series[:, panel], tensor=False), float)
 
 
 def _quadrature(ends: Floats) -> tuple[Floats, Floats]:

@@ -31,16 +31,17 @@ _FALLING = [k / math.factorial(k + 1) for k in _SERIES_TERMS]
 
 
 def _compute_in_pieces(formula: Callable[..., Floats]) -> Callable[..., Floats]:
-    """Compute a formula of position, length and log r piece by piece, to save memory."""
+    """Compute a formula of arrays of positions, lengths and log r by pieces, to save memory."""
 
     @functools.wraps(formula)
     def run_in_pieces(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+        given = [np.asarray(x, dtype=np.float64) for x in (i, n, log_r)]
         # Broadcasting takes longer than the formula does of a few positions.
-        if max(np.size(i), np.size(n), np.size(log_r)) <= _PIECE:
-            return formula(i, n, log_r)
-        places = np.broadcast_arrays(i, n, log_r)
+        if max(x.size for x in given) <= _PIECE:
+            return formula(*given)
+        places = np.broadcast_arrays(*given)
         if places[0].ndim != 1:
-            return formula(i, n, log_r)
+            return formula(*given)
         cuts = range(0, len(places[0]), _PIECE)
         return np.concatenate([formula(*(x[k : k + _PIECE] for x in places)) for k in cuts])
 
@@ -62,7 +63,7 @@ def log_failure_ratio(p_c: ArrayLike) -> Floats:
 
 @_compute_in_pieces
 @_quietly
-def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+def hit(i: Floats, n: Floats, log_r: Floats) -> Floats:
     """Compute the probability of reaching n before 0 from i: (1 - r^i)/(1 - r^n), i/n if r = 1.
 
     The probability of reaching 0 first is hit(n - i, n, -log_r), which keeps all its digits
@@ -70,15 +71,15 @@ def hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 
     Paper: lemma:ExpRew
     """
-    i, n, log_r, a = _prepare(i, n, log_r)
+    a = np.minimum(np.abs(log_r), _CERTAIN)
     return _climb_probability(i, n, a) * np.where(log_r > 0.0, np.exp(-(n - i) * a), 1.0)
 
 
 @_compute_in_pieces
 @_quietly
-def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+def log_hit(i: Floats, n: Floats, log_r: Floats) -> Floats:
     """Compute the natural logarithm of `hit`, also where the probability itself underflows."""
-    i, n, log_r, a = _prepare(i, n, log_r)
+    a = np.minimum(np.abs(log_r), _CERTAIN)
     steep = np.where((log_r > 0.0) & (n > i), -(n - i) * np.abs(log_r), 0.0)
     small = steep + np.log(_climb_probability(i, n, a))
     large = np.log1p(-hit(n - i, n, -log_r))
@@ -87,7 +88,7 @@ def log_hit(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 
 @_compute_in_pieces
 @_quietly
-def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
+def duration(i: Floats, n: Floats, log_r: Floats) -> Floats:
     """Compute the expected number of steps from i until 0 or n is reached.
 
     The textbook (i - n hit(i, n))/(1 - 2p) cancels twice next to p = 1/2. With a = |log r|,
@@ -100,19 +101,13 @@ def duration(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> Floats:
 
     Differs: the paper has no round length; the closed form is ours.
     """
-    i, n, log_r, a = _prepare(i, n, log_r)
+    a = np.minimum(np.abs(log_r), _CERTAIN)
     below = np.where(log_r > 0.0, i, n - i)
     above = n - below
     pull = a / np.tanh(a / 2.0)
     share = _rising(above * a) + np.exp(-above * a) * _falling(below * a)
     drifting = pull * share / -np.expm1(-n * a)
     return i * (n - i) * np.where(a == 0.0, 1.0, drifting)
-
-
-def _prepare(i: ArrayLike, n: ArrayLike, log_r: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the arguments as arrays of floats, and a finite |log r|."""
-    i, n, log_r = (np.asarray(x, dtype=np.float64) for x in (i, n, log_r))
-    return i, n, log_r, np.minimum(np.abs(log_r), _CERTAIN)
 
 
 def _climb_probability(i: Floats, n: Floats, a: Floats) -> Floats:

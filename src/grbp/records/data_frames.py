@@ -1,38 +1,21 @@
-"""Read a table of past cases: a file, a data frame, or a mapping of columns.
+"""Read a table of past cases from a data frame, or a mapping of columns.
 
 A column is read as the number of each cell's text among the different texts of the column. What
 follows looks at those few texts, and goes over the rows with NumPy.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grbp.errors import InvalidInput, did_you_mean
-from grbp.records.columns import ROLES, Column, ColumnChoice, Table, find_columns, note_spellings
-from grbp.records.files import number_keys, read_file
+from grbp.errors import InvalidInput
+from grbp.records.columns import Column, ColumnChoice, Table, find_columns
+from grbp.records.files import number_keys
 
 
-def read_table(source: object, choice: ColumnChoice) -> Table:
-    """Read the chosen columns from a path, a frame or a mapping."""
-    for role in choice.columns:
-        if role not in ROLES:
-            meant = did_you_mean(role, ROLES) or f"it must be one of {', '.join(ROLES)}"
-            raise InvalidInput(
-                f"columns has the key {role!r}, which is not the role of a column; {meant}"
-            )
-    if isinstance(source, str | Path):
-        return read_file(source, choice)
-    return _read_frame(source, choice)
-
-
-# A frame
-
-
-def _read_frame(source: Any, choice: ColumnChoice) -> Table:
+def read_frame(source: Any, choice: ColumnChoice) -> Table:
     """Read a data frame, or a mapping from names to columns."""
     if hasattr(source, "collect"):
         raise InvalidInput("a lazy frame was given; collect() it first")
@@ -43,7 +26,7 @@ def _read_frame(source: Any, choice: ColumnChoice) -> Table:
             " a pandas or Polars frame, or a mapping of names to columns"
         )
     by_name = {str(key): key for key in keys}
-    found = find_columns([str(key) for key in keys], choice, 0)
+    found, notes = find_columns([str(key) for key in keys], choice, 0)
     read = [_frame_column(name, source[by_name[name]]) for name in [*found.values(), *choice.group]]
     rows = len(read[0].codes)
     for column in read:
@@ -59,7 +42,7 @@ def _read_frame(source: Any, choice: ColumnChoice) -> Table:
         np.arange(1, rows + 1),
         np.zeros(rows, dtype=np.bool_),
         _read_index(source, rows),
-        note_spellings(found, choice),
+        notes,
     )
 
 
