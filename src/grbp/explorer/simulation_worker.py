@@ -18,7 +18,7 @@ _OFTEN: Final = 0.05
 """Seconds between two reports."""
 
 
-class Pace:
+class TimeLimit:
     """How far a simulation is, and whether it will be done in time."""
 
     def __init__(self, limit: float = WORK) -> None:
@@ -50,17 +50,17 @@ class Pace:
             _report(learner=learner, done=done, total=total)
 
 
-def play(asked: dict[str, Any]) -> None:
+def simulate_learners(asked: dict[str, Any]) -> None:
     """Simulate one learner after another; that gives each the numbers that it has among others."""
     import grbp  # noqa: PLC0415 (the engine is loaded in this process alone)
 
     problem = grbp.Problem(asked["goal"], asked["p_c"], asked["p_f"], asked["start"])
-    pace = Pace()
+    limit = TimeLimit()
     for learner in asked["learners"]:
-        pace.begin(learner, asked["replicas"])
+        limit.begin(learner, asked["replicas"])
         result = grbp.simulate(
             problem, learner, asked["rounds"], asked["replicas"], asked["seed"],
-            threads=1, progress=pace,
+            threads=1, progress=limit,
         )  # fmt: skip
         for curve in result.curves.values():
             low, high = curve.band()
@@ -81,7 +81,7 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(10)  # Whoever waits for advice comes first.
     try:
-        play(asked)
+        simulate_learners(asked)
     except GrbpError as error:
         _report(status="failed", detail=str(error))
     else:
