@@ -18,7 +18,7 @@ _OFTEN: Final = 0.05
 """Seconds between two reports."""
 
 
-class Pace:
+class TimeLimit:
     """How far a simulation is, and whether it will be done in time."""
 
     def __init__(self, limit: float = WORK) -> None:
@@ -55,12 +55,12 @@ def play(asked: dict[str, Any]) -> None:
     import grbp  # noqa: PLC0415 (the engine is loaded in this process alone)
 
     problem = grbp.Problem(asked["goal"], asked["p_c"], asked["p_f"], asked["start"])
-    pace = Pace()
+    limit = TimeLimit()
     for learner in asked["learners"]:
-        pace.begin(learner, asked["replicas"])
+        limit.begin(learner, asked["replicas"])
         result = grbp.simulate(
             problem, learner, asked["rounds"], asked["replicas"], asked["seed"],
-            threads=1, progress=pace,
+            threads=1, progress=limit,
         )  # fmt: skip
         for curve in result.curves.values():
             low, high = curve.band()
