@@ -4,15 +4,13 @@ Nothing here knows the time or where rows are kept, so that the same requests wr
 anywhere.
 """
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from grbp.errors import Conflict, InvalidInput, NotFound
 from grbp.learners.registry import LearnerLike
 from grbp.live.config import Config, load_config
-from grbp.live.history import Entry, case_entries, drop_taken_back, keep_steps
+from grbp.live.history import keep_steps, standing_entries
 from grbp.live.schema import OPEN, CaseRow, Event, StudyRow, dumps, loads
 from grbp.live.store.base import Transaction
 from grbp.live.wording import describe_step
@@ -90,25 +88,20 @@ class Asked(NamedTuple):
 
 
 class Request:
-    """A request to a study as it is by now."""
+    """A request to a study as it is by now: `found` is its row, if there is one."""
 
     def __init__(self, tx: Transaction, call: Call) -> None:
-        self.tx, self.call, self._study = tx, call, tx.study()
+        self.tx, self.call, self.found = tx, call, tx.study()
         self._cases: dict[int, CaseRow] = {}
 
     @property
-    def exists(self) -> bool:
-        """Whether there is such a study."""
-        return self._study is not None
-
-    @cached_property
     def study(self) -> StudyRow:
         """The row of the study, or a refusal where there is none."""
-        if self._study is None:
+        if self.found is None:
             raise NotFound("there is no such study; make it first")
-        return self._study
+        return self.found
 
-    @cached_property
+    @property
     def config(self) -> Config:
         """The configuration of the study."""
         return load_config(self.study.config)
@@ -118,10 +111,6 @@ class Request:
         if case not in self._cases:
             self._cases[case] = find_case(self.tx, self.study, case)
         return self._cases[case]
-
-    def past(self, case: CaseRow) -> Iterator[Entry]:
-        """Yield what was recorded of a case, as far as it stands, the last entry first."""
-        return drop_taken_back(case_entries(self.tx, case))
 
     def find_answer(self, kind: str, words: dict[str, Any]) -> Answer | None:
         """Return the answer that was given to the same key before; refuse another use of the key.
@@ -156,7 +145,9 @@ class Request:
         """Return the answer to a step that was told before, or refuse one that contradicts it."""
         words = self.config.words
         name = words.name_case(case.case)
-        for event, then, _ in keep_steps(self.past(case)) if step <= case.steps else ():
+        for event, then, _ in (
+            keep_steps(standing_entries(self.tx, case)) if step <= case.steps else ()
+        ):
             if event.step != step:
                 continue
             if then["state"] != state or took not in (None, then["took"]):

@@ -14,7 +14,7 @@ from grbp.errors import Conflict, InvalidInput, did_you_mean
 from grbp.live.arguments import MOST_CASES
 from grbp.live.calls import Answer, Asked, Request, refuse_archived
 from grbp.live.choice import decide_choice
-from grbp.live.config import CONTINUE, FINISH, Config, check_change, check_config, load_config
+from grbp.live.config import CONTINUE, FINISH, Config, check_change, check_config
 from grbp.live.evolve import due_time
 from grbp.live.history import find_undoable, last_entry
 from grbp.live.ledger import advise, dumps_known, know
@@ -30,12 +30,11 @@ def configure(at: Request, /, config: dict[str, Any]) -> Asked | Answer:
     new = check_config(config)
     if new.former:
         raise InvalidInput(f"the study {new.name!r} was to begin with former learners; it has none")
-    if at.exists:
-        study = at.study
-        refuse_archived(study)
-        if load_config(study.config).equals(new):
+    if at.found is not None:
+        refuse_archived(at.found)
+        if at.config.equals(new):
             return at.repeat_last()
-        if study.opened:
+        if at.found.opened:
             raise Conflict(
                 f"the study {new.name!r} was to be configured anew; it is locked: it already has"
                 " cases; give another name"
@@ -201,7 +200,7 @@ def _refuse_others(at: Request, case: CaseRow) -> None:
     """Refuse to undo an entry that somebody else recorded, or that was recorded long ago."""
     tx, call = at.tx, at.call
     if find_undoable(tx, case, call.who, call.now) is None:
-        event, name = last_entry(tx, case).event, at.config.words.name_case(case.case)
+        event, name = last_entry(tx, case), at.config.words.name_case(case.case)
         what = {"open": "its opening", "close": "its withdrawal"}.get(
             event.kind, f"step {event.step}"
         )
@@ -249,11 +248,6 @@ def _check_step(step: object) -> int | None:
     return None if step is None else check_whole("step", step, 1, MOST_CASES)
 
 
-def _next_states(config: Config, case: CaseRow, action: str) -> tuple[int, int]:
-    """Return the states to which an action can lead."""
-    return successors(config.goal, case.state, action == FINISH)
-
-
 def _check_action(config: Config, case: CaseRow, took: str | None, state: int, why: str) -> None:
     """Refuse a step that cannot have been, or that lacks a reason."""
     advice, words = advise(config, case) or CONTINUE, config.words
@@ -263,15 +257,15 @@ def _check_action(config: Config, case: CaseRow, took: str | None, state: int, w
             f" {words.do(CONTINUE)!r} or {words.do(FINISH)!r}"
         )
     action, name = took or advice, words.name_case(case.case)
-    low, high = _next_states(config, case, action)
-    if state not in (low, high):
+    to = {one: successors(config.goal, case.state, one == FINISH) for one in (CONTINUE, FINISH)}
+    if state not in to[action]:
         other = CONTINUE if action == FINISH else FINISH
-        meant = took is None and state in _next_states(config, case, other)
+        meant = took is None and state in to[other]
         hint = f"; if it was {words.doing(other)} instead, tell that and why" if meant else ""
         raise InvalidInput(
             f"{words.state(state)} was told after {words.doing(action)} in"
             f" {words.state(case.state)} of {name}; it must be"
-            f" {words.name_states((low, high), 'or')}{hint}"
+            f" {words.name_states(to[action], 'or')}{hint}"
         )
     if action != advice and not why and not config.shadow:
         raise InvalidInput(

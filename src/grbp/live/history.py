@@ -83,8 +83,8 @@ def drop_taken_back(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def standing_entries(tx: Transaction, case: CaseRow) -> Iterator[Entry]:
-    """Yield the steps of a case that were not taken back, the last one first, and its opening."""
-    return keep_steps(drop_taken_back(case_entries(tx, case)))
+    """Yield what was recorded of a case, as far as it stands, the last entry first."""
+    return drop_taken_back(case_entries(tx, case))
 
 
 def keep_steps(entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -100,10 +100,10 @@ def find_taken_back(events: Iterable[Event]) -> set[int]:
     return all_of - standing
 
 
-def last_entry(tx: Transaction, case: CaseRow) -> Entry:
+def last_entry(tx: Transaction, case: CaseRow) -> Event:
     """Return the last entry of a case that stands: its withdrawal, a step, or its opening."""
-    found = drop_taken_back(case_entries(tx, case))
-    return next(one for one in found if one.event.kind in ("open", "tell", "close"))
+    found = (entry.event for entry in standing_entries(tx, case))
+    return next(event for event in found if event.kind in ("open", "tell", "close"))
 
 
 class Undoable(NamedTuple):
@@ -123,7 +123,7 @@ class Undoable(NamedTuple):
 
 def find_undoable(tx: Transaction, case: CaseRow, who: str, now: str) -> Undoable | None:
     """Return the last entry of a case if somebody can undo it now."""
-    event = last_entry(tx, case).event
+    event = last_entry(tx, case)
     recorded = datetime.fromisoformat(event.recorded)
     if event.who != who or datetime.fromisoformat(now) - recorded > UNDO_LASTS:
         return None

@@ -19,7 +19,7 @@ from grbp.errors import InvalidInput
 from grbp.learners.state_counters import StateCounters, add_step
 from grbp.live.arguments import check_label, check_text
 from grbp.live.config import FINISH, Config, check_config, load_config
-from grbp.live.history import Entry, standing_entries
+from grbp.live.history import Entry, keep_steps, standing_entries
 from grbp.live.schema import DAMAGE, LOST, WON, Event, StudyRow, dumps, has_types, loads
 from grbp.live.starts import make_state_counters
 from grbp.live.store.base import Store
@@ -193,7 +193,7 @@ def step_lines(tx: Transaction, *, codes: bool) -> Iterator[bytes]:
         if codes:
             known = tx.codes([case.case]).get(case.case)
             of_case["code"] = "" if known is None else known.code
-        *told, _ = standing_entries(tx, case)
+        *told, _ = keep_steps(standing_entries(tx, case))
         steps = (of_case | _describe_step(config, entry) for entry in reversed(told))
         yield _dump_rows([step[name] for name in names] for step in steps)
 
@@ -238,7 +238,7 @@ def count_steps(tx: Transaction, study: StudyRow) -> dict[str, StateCounters]:
     for case in tx.all_cases():
         n = found[case.group]
         n = n._replace(rho=n.rho + (case.status in (WON, LOST)))
-        *told, _ = standing_entries(tx, case)
+        *told, _ = keep_steps(standing_entries(tx, case))
         for event, then, _ in told:
             if (case.case, event.step) not in held:
                 n = add_step(n, then["from"], then["took"] == FINISH, then["state"])

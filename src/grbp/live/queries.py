@@ -38,7 +38,7 @@ from grbp.live.row_checks import check_types, find_checked, keep_checked
 from grbp.live.schema import DAMAGE, CaseRow, Event, StudyRow, load_study
 from grbp.live.starts import count_records
 from grbp.live.store.base import LAST, Store, Transaction
-from grbp.live.verify import Verified, find_fault, verify_stored
+from grbp.live.verify import Verified, verify_stored
 from grbp.theory.posterior import Estimate
 from grbp.worlds.validation import check_whole
 
@@ -99,14 +99,15 @@ class Opened:
     def look(self) -> Config:
         """Find out what speaks against writing, in the rows as they are; return how it is set."""
 
-        def look(tx: Transaction) -> tuple[StudyRow, list[Event], list[CaseRow]]:
+        def look(tx: Transaction) -> tuple[StudyRow, list[CaseRow]]:
             study = find_study(tx, self.name)
-            return study, tx.events(study.seq - 1, 2), tx.cases(max(study.opened, 1) - 1, 2)
+            return study, tx.cases(max(study.opened, 1) - 1, 2)
 
         with self.checked:
-            found = self.store.read(self.name, look)
-            config = load_config(found[0].config)
-            fault = find_fault(*found) or self.store.missing(self.name)
+            study, cases = self.store.read(self.name, look)
+            config, fault = load_config(study.config), self.store.missing(self.name)
+            if [one.case for one in cases] != [study.opened][: study.opened]:
+                fault = "its cases do not match its log: verify it, and restore a backup"
             self.checked = keep_checked(self.store, self.name)
             with suppress(Damaged):  # which is kept, and said from now on
                 self.read(lambda *_: None)

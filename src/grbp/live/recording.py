@@ -9,7 +9,7 @@ from grbp.learners.registry import LearnerLike
 from grbp.live.calls import Answer, Asked, Call, Request, refuse_archived
 from grbp.live.config import Config
 from grbp.live.evolve import Effect, Past, count_effect
-from grbp.live.history import Entry, drop_taken_back, last_entry
+from grbp.live.history import Entry, drop_taken_back, last_entry, standing_entries
 from grbp.live.kinds import KINDS
 from grbp.live.ledger import advise
 from grbp.live.schema import (
@@ -51,7 +51,7 @@ def undo(tx: Transaction, call: Call, /, case: int) -> Answer:
     refuse_archived(at.study)
     row = at.find_case(case)
     before = tx.event_of_key(call.key) if call.key else None
-    kind = "close" if last_entry(tx, row).event.kind == "open" else "void"
+    kind = "close" if last_entry(tx, row).kind == "open" else "void"
     if (kind if before is None else before.kind) == "close":
         return record(tx, call, "close", case=case, why=_MISTAKE, own=True)
     return record(tx, call, "void", case=case, why="", own=True)
@@ -112,7 +112,7 @@ def _count_due_steps(at: Request) -> Request:
 def _write(at: Request, kind: str, asked: Asked, said: dict[str, Any]) -> Answer:
     """Write an event and the rows that follow from it."""
     tx, call, how = at.tx, at.call, KINDS[kind]
-    study = at.study if at.exists else StudyRow("", "", 0, NO_HASH)
+    study = at.found or StudyRow("", "", 0, NO_HASH)
     event = Event(
         seq=study.seq + 1, kind=kind, case=asked.case, step=asked.step, request=dumps(asked.words),
         response="", who=call.who, recorded=call.now, observed=call.observed, key=call.key,
@@ -149,7 +149,7 @@ def _evolve_rows(at: Request, study: StudyRow, entry: Entry) -> tuple[CaseRow, i
         )
 
     def past() -> Iterator[Entry]:
-        return iter(()) if old is None else at.past(old)
+        return iter(()) if old is None else standing_entries(tx, old)
 
     new, effect = evolve_case(config, old, entry, past)
     if effect.held is not None:

@@ -16,7 +16,7 @@ from grbp.live.config import load_config
 from grbp.live.learner_names import name_learner
 from grbp.live.recording import Again, replay
 from grbp.live.row_checks import describe_damage
-from grbp.live.schema import DAMAGE, NO_HASH, CaseRow, Event, StudyRow, hash_fields
+from grbp.live.schema import DAMAGE, NO_HASH, Event, hash_fields
 from grbp.live.store.base import LAST, Store, Transaction
 from grbp.live.store.memory import MemoryTransaction, StudyRows
 
@@ -262,18 +262,6 @@ def _compare_rows(kind: str, stored: Iterable[Any], made: Iterable[Any]) -> Iter
             if kind == "held step":
                 which = f"the row of held step {row[1]} of case {row[0]}"
             yield f"{which} does not follow from the log"
-
-
-def find_fault(study: StudyRow, last: list[Event], cases: list[CaseRow]) -> str | None:
-    """Say what speaks against going on with a study, whose end is damaged.
-
-    `last` and `cases` are what the log and the cases have from the last one of the study's row on.
-    """
-    if [one.hash for one in last] != [study.head] or hash_fields(last[0][:-1]) != study.head:
-        return "its last event does not match its head: verify it, and restore a backup"
-    if [one.case for one in cases] != [study.opened][: study.opened]:
-        return "its cases do not match its log: verify it, and restore a backup"
-    return None
 
 
 def describe_error(error: Exception) -> str:
