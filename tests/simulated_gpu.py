@@ -99,7 +99,7 @@ def many_launches() -> None:
 def undeclared() -> None:
     learner = Learner("sly", lambda _goal, _, n, _key: 2 + n.rho // 8, thresholds=(0, 1, 2))
     for engine in ENGINES:
-        with pytest.raises(grbp.InvalidInput, match="sly played threshold 3, which") as on_cpu:
+        with pytest.raises(grbp.InvalidInput, match="sly decided 3, which") as on_cpu:
             all_at_once(FIGURE_3, learner, [30], 3, 5, engine=engine)
         with pytest.raises(grbp.InvalidInput) as on_gpu:
             cuda.cuda_sums([FIGURE_3], learner, [30], range(3), [5], engine)

@@ -229,7 +229,7 @@ def test_whoever_plays_one_threshold_for_ever_does_not_explore() -> None:
 
 def test_a_learner_that_decides_what_it_does_not_declare_opens_no_case() -> None:
     study = ward(grbp.Learner("odd", lambda _goal, _constants, _n, _key: 2, thresholds=(0, 1)))
-    with pytest.raises(InvalidInput, match="decided threshold 2, which it does not declare"):
+    with pytest.raises(InvalidInput, match="decided 2, which is not among the thresholds that it"):
         study.open_case(1)
     assert study.status().cases["opened"] == 0
 
