@@ -33,10 +33,10 @@ class Study(NamedTuple):
 def play_studies(study: Study, problem: Problem, design: Design, checkpoints: Ints) -> Log:
     """Play all studies of one truth, and look at them after so many cases."""
     learner = find_learner(study.learner, problem)
-    if not learner.by_threshold:
+    if not learner.by_threshold or learner.memory:
+        why = "forgets" if learner.by_threshold else "plays no thresholds"
         raise InvalidInput(
-            f"the learner {learner.name!r} was given; it plays no thresholds, so nothing can be"
-            " planned with it"
+            f"the learner {learner.name!r} was given; it {why}, so nothing can be planned with it"
         )
     goal = problem.goal
     design = design._replace(goal=goal, p_c=problem.p_c, p_f=problem.p_f)
