@@ -13,6 +13,7 @@ from grbp.learners.base import AnyLearner
 from grbp.learners.counters import Counters
 from grbp.learners.registry import (
     LearnerLike,
+    add_setting,
     is_built_in,
     is_path,
     stored_learner,
@@ -55,6 +56,7 @@ def restore_learner(
                 f" have{hint}"
             )
         given = name
+    given = set_as_kept(given, name, goal)
     kept = stored_learner(given, goal)
     if str(kept) != name:
         raise InvalidInput(f"the {what} was made with the learner {name}; {kept} was given")
@@ -64,6 +66,13 @@ def restore_learner(
             " what it reads has"
         )
     return given
+
+
+def set_as_kept(given: LearnerLike, name: str, goal: int) -> LearnerLike:
+    """Return a learner with the settings that it has in a file, where its name alone says them."""
+    begin, _, settings = name.partition(f"{getattr(given, 'name', given)}:")
+    own = not isinstance(given, str) and not begin and "=" in settings
+    return add_setting(given, settings, goal) if own else given
 
 
 def check_constants(stored: Any, learner: AnyLearner, what: str) -> None:

@@ -451,10 +451,6 @@ def _tell_cases(
             f"cases = {number} was given with groups; nobody knows how many of each will come:"
             " leave it out"
         )
-    if not isinstance(learner, str):
-        raise InvalidInput(
-            f"cases = {number} was given with a learner that is no name; set its horizon yourself"
-        )
     return with_horizon(learner, first_round(start) - 1 + number, goal)
 
 

@@ -93,10 +93,6 @@ def choose_learner(
     model = model or models[0]
     if memory is None:
         return learner, model
-    if not isinstance(learner, str):
-        raise InvalidInput(
-            f"memory = {memory!r} was given with a learner that is no name; set it there"
-        )
     told = check_memory(memory)
     written = told if isinstance(told, str) or not told.is_integer() else int(told)
     return add_setting(learner, f"memory={written}", check_goal(goal)), model
