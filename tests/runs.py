@@ -13,8 +13,8 @@ from grbp.experiments.cells import Cell, make_cells
 from grbp.experiments.moments import Sums
 from grbp.experiments.sweep_result import SweepResult, SweptCell
 from grbp.experiments.sweep_spec import SweepSpec
-from grbp.learners.base import Learner
-from grbp.learners.registry import LEARNERS, AnyLearner, find_problem_learner
+from grbp.learners.base import AnyLearner, Learner
+from grbp.learners.registry import LEARNERS, find_problem_learner
 
 FIGURE_3, FIGURE_4 = Problem(4, 0.45, 0.3), Problem(4, 0.65, 0.3)
 UNEVEN = Problem(7, 0.55, 0.2, {1: 0.2, 3: 0.5, 6: 0.3})

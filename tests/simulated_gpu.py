@@ -9,19 +9,21 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
+import own_learners
 import pytest
 from runs import BUILT_IN, FIGURE_3, FIGURE_4, UNEVEN, all_at_once
 
 import grbp
 from grbp import Counters, Learner, Problem
 from grbp.engine import cuda
+from grbp.learners.base import AnyLearner
 from grbp.numerics.arrays import Ints
 
 ENGINES: Any = ("walk", "draw")
 CHECKPOINTS, REPLICAS, SEEDS = [1, 10, 30], range(2, 5), [5, 2**100 + 3]
 
 
-def agree(problems: list[Problem], learner: Learner, engines: Any = ENGINES) -> None:
+def agree(problems: list[Problem], learner: AnyLearner, engines: Any = ENGINES) -> None:
     for engine in engines:
         seeds = SEEDS[: len(problems)]
         found = cuda.cuda_decisions(problems, learner, CHECKPOINTS, REPLICAS, seeds, engine)
@@ -38,7 +40,7 @@ def check_sums(played: Ints, totals: Ints, products: Ints) -> None:
 
 
 def getbe_sm() -> None:
-    agree([FIGURE_3, FIGURE_4], grbp.find_learner("getbe-sm", 4))  # type: ignore[arg-type]
+    agree([FIGURE_3, FIGURE_4], grbp.find_learner("getbe-sm", 4))
 
 
 def every_learner() -> None:
@@ -78,6 +80,8 @@ def moody(goal: int, constants: Taste, n: Counters, key: int) -> int:
 def own_learner() -> None:
     agree([FIGURE_3, FIGURE_4], Learner("moody", moody, Taste()))
     agree([FIGURE_3, FIGURE_4], Learner("moodier", moody, Taste(0.1, 2), thresholds=(1, 3, 0)))
+    for name in ("counting", "drawing"):
+        agree([FIGURE_3, FIGURE_4], grbp.find_learner(f"own_learners:{name}", 4))
 
 
 def many_launches() -> None:
@@ -99,7 +103,7 @@ def many_launches() -> None:
 def undeclared() -> None:
     learner = Learner("sly", lambda _goal, _, n, _key: 2 + n.rho // 8, thresholds=(0, 1, 2))
     for engine in ENGINES:
-        with pytest.raises(grbp.InvalidInput, match="sly played threshold 3, which") as on_cpu:
+        with pytest.raises(grbp.InvalidInput, match="sly decided 3, which") as on_cpu:
             all_at_once(FIGURE_3, learner, [30], 3, 5, engine=engine)
         with pytest.raises(grbp.InvalidInput) as on_gpu:
             cuda.cuda_sums([FIGURE_3], learner, [30], range(3), [5], engine)
@@ -108,7 +112,8 @@ def undeclared() -> None:
 
 def swept() -> None:
     grid: Any = {"goal": [3, 4], "p_c": [0.4, 0.6], "p_f": 0.3}
-    spec = grbp.SweepSpec("gpu", grid, ("getbe-sm", "oracle"), (5, 20), 7, 3, "draw")
+    learners = ("getbe-sm", "oracle", own_learners.counting, "own_learners:drawing")
+    spec = grbp.SweepSpec("gpu", grid, learners, (5, 20), 7, 3, "draw")
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
         on_gpu = grbp.sweep(spec, one, device="cuda")
         assert on_gpu.digest == grbp.sweep(spec, other, processes=1).digest

@@ -11,8 +11,9 @@ import pytest
 import grbp
 from grbp import Problem
 from grbp.engine.decisions import decisions
+from grbp.learners.base import AnyLearner
 from grbp.learners.counters import Counters
-from grbp.learners.registry import LEARNERS, AnyLearner, find_problem_learner
+from grbp.learners.registry import LEARNERS, find_problem_learner
 from grbp.numerics.rng import WORLD, fold_in, replica_key, uniform
 from grbp.session import Session
 from grbp.worlds.transition import finish_mask, first_state
@@ -437,7 +438,7 @@ def test_a_chain_says_where_an_action_can_lead(state: int, took: str, words: str
         ({"weights": [[0.5, 0.5], [1.0, 0.0]]}, "its memories do not fit together"),
         ({"others": []}, "its memories do not fit together"),
         ({"chain": {"goal": 5, "p_c": 0.5, "p_f": 0.3}}, "its chain does not fit its goal"),
-        ({"case": {"state": 2, "threshold": 9, "counts": [], "overruled": False}}, "threshold"),
+        ({"case": {"state": 2, "threshold": 9, "counts": [], "overruled": False}}, "open case"),
     ],
 )
 def test_a_damaged_session_by_state_is_refused(change: dict[str, Any], words: str) -> None:

@@ -433,7 +433,9 @@ def too_far(goal: int, _: NoConstants, n: Counters, _key: int) -> int:
     ids=["3", "-1", "7"],
 )
 def test_thresholds_not_declared_are_refused(learner: Learner, answer: int, engine: Engine) -> None:
-    with pytest.raises(InvalidInput, match=f"learner mine played threshold {answer}") as refusal:
+    with pytest.raises(
+        InvalidInput, match=f"learner mine decided {answer}, which is not"
+    ) as refusal:
         simulate(FIGURE_4, [learner], 100, 40, 0, engine=engine)
     assert "\n" not in str(refusal.value)
     # As long as it does not play it, nobody minds.

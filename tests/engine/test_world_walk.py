@@ -21,7 +21,7 @@ PROBLEM = grbp.Problem(4, 0.45, 0.3, start={1: 0.5, 3: 0.5})
 def test_the_chain_of_a_problem_is_walked_as_the_problem(name: str) -> None:
     walked = grbp.simulate(PROBLEM, name, 300, 50, seed=3, checkpoints=[20], engine="walk")
     chain = grbp.dynprog.Chain.of(PROBLEM)
-    lost, _ = losses(chain, find_problem_learner(name, PROBLEM), [20, 300], 50, 3)  # type: ignore[arg-type]
+    lost, _ = losses(chain, find_problem_learner(name, PROBLEM), [20, 300], 50, 3)
     curve = walked.curves[name]
     np.testing.assert_allclose(lost[:, -1], curve.final, rtol=0, atol=1e-11)
     np.testing.assert_allclose(lost.mean(axis=0), curve.mean, rtol=0, atol=1e-11)

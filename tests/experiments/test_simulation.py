@@ -199,7 +199,7 @@ def test_nothing_but_the_problem_need_be_said() -> None:
 
 def test_learners_that_can_be_told_are_told_the_rounds_that_are_played() -> None:
     found = find_problem_learner(f"{DEFAULT_LEARNER}:good=2", 4)
-    given = [DEFAULT_LEARNER, found, f"{DEFAULT_LEARNER}:horizon=7", "getbe-sm"]
+    given: list[Any] = [DEFAULT_LEARNER, found, f"{DEFAULT_LEARNER}:horizon=7", "getbe-sm"]
     spelled = [f"{DEFAULT_LEARNER}:{more}horizon=60" for more in ("", "good=2,")] + given[2:]
     told = simulate(FIGURE_4, given, 60, 40, 0, horizon=True)
     assert list(told.curves) == spelled

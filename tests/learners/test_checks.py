@@ -1,5 +1,6 @@
 """Each way in which a learner can be wrong is told its author in words."""
 
+import dataclasses
 import functools
 import itertools
 import math
@@ -142,8 +143,8 @@ def test_what_is_no_function_decides_for_no_learner(make: Any, decide: object) -
         (Learner("x", minus_one), "answered -1, which is not from 0 to goal - 1 .goal - 1 must"),
         (Learner("x", too_far), "answered 2, which is not from 0 to goal - 1; at goal = 2"),
         (Learner("x", undeclared, thresholds=(0,)), "answered 1, which is not among the thresh"),
-        (Learner("x", fraction), "answered 0.0; a threshold must be an int"),
-        (Learner("x", nothing), "answered None; a threshold must be an int"),
+        (Learner("x", fraction), "answered 0.0; it must be a threshold, which is an int"),
+        (Learner("x", nothing), "answered None; it must be a threshold, which is an int"),
         (Learner("x", divides), "decide raised ZeroDivisionError .* at goal = 2, Counters"),
         (Learner("x", draws_python), "draws from the module random; draw with grbp.uniform"),
         (Learner("x", draws_numpy_once), "draws from numpy.random; draw with grbp.uniform"),
@@ -162,9 +163,18 @@ def test_what_is_wrong_is_said(learner: Learner, words: str) -> None:
     assert any(re.search(words, line) for line in said), said
 
 
+def test_nothing_is_wrong_with_the_learner_of_policies() -> None:
+    assert check_learner("ucb1-policies", goal=5) == []
+    learner = find_learner("ucb1-policies", 3)
+    for wrong, words in ((lambda *_: 4, "answered 4; it must be a policy, an int from 0 to 2^2"),
+                         (draws_python, "draws from the module random")):  # fmt: skip
+        (fault,) = check_learner(dataclasses.replace(learner, decide=wrong))
+        assert words in fault
+
+
 def test_something_else_than_a_learner_and_a_wrong_goal_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="a str was given; it must be a Learner"):
-        check_learner("getbe-sm")
+    with pytest.raises(InvalidInput, match="learner 3 was given; it must be a name or a"):
+        check_learner(3)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="goal = 1 was given"):
         check_learner(BUILT_IN[0], goal=1)
     with pytest.raises(InvalidInput, match="seed = -1 was given"):
@@ -203,8 +213,8 @@ def test_nothing_is_wrong_with_a_learner_by_state(learner: grbp.StateLearner) ->
 @pytest.mark.parametrize(
     ("decide", "words"),
     [
-        (below_zero, "which is not from 0 to 2^(goal - 1) - 1"),
-        (a_word, "a policy must be an int"),
+        (below_zero, "answered -1; it must be a policy, an int from 0 to 2^1 - 1"),
+        (a_word, "answered 'finish'; it must be a policy, an int"),
         (restless, "to the same arguments"),
     ],
 )

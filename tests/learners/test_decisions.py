@@ -163,7 +163,7 @@ def test_each_policy_is_first_played_once(name: str, won: bool, key: int) -> Non
     learner = find_learner(name, FIGURE_4)
     n = initial_counters(0.9, 0.1)
     for expected in (0, 1):
-        assert learner.choose(4, n, key) == expected  # type: ignore[arg-type]
+        assert learner.choose(4, n, key) == expected
         n = settle(n, expected, Round(0, int(won), 0, 1, int(won)))
 
 
@@ -310,7 +310,7 @@ def test_a_learner_is_told_how_many_rounds_there_will_be(name: str) -> None:
     assert told == f"{untold.name}{',' if '=' in name else ':'}horizon=400"
     found = find_learner(told, 4)
     assert found == replace(untold, name=told, constants=untold.constants._replace(horizon=400.0))
-    assert with_horizon(untold, 4e2, 4) == found
+    assert find_learner(with_horizon(untold, 4e2, 4), 4) == found
     assert (lacks_horizon(untold), lacks_horizon(found)) == (True, False)
 
 

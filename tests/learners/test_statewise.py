@@ -171,7 +171,7 @@ def test_where_all_states_are_one_only_the_sums_count() -> None:
     assert believe(moved.up, moved.down, 1e-300, 1.0).common == pytest.approx(
         believe(even.up, even.down, 1e-300, 1.0).common
     )
-    assert learner.choose(4, moved, 0) == learner.choose(4, n, 0)  # type: ignore[arg-type]
+    assert learner.choose(4, moved, 0) == learner.choose(4, n, 0)
 
 
 def test_the_chance_above_is_a_tail() -> None:
@@ -294,7 +294,7 @@ def test_the_averaged_learner_decides_as_its_twin(goal: int, constants: str) -> 
     learner = grbp.find_learner(f"averaged-states{constants}", goal)
     for seed in range(60):
         n = draw_counters(goal, seed, 40.0 if seed % 3 else 6.0)
-        assert learner.choose(goal, n, seed) == Twin(learner.constants, n).decide(), seed  # type: ignore[arg-type]
+        assert learner.choose(goal, n, seed) == Twin(learner.constants, n).decide(), seed
 
 
 @pytest.mark.parametrize("goal", [3, 6])
@@ -306,7 +306,7 @@ def test_who_is_told_the_end_tries_no_more_than_who_is_not(goal: int) -> None:
             believe(n.up, n.down, 0.5, 0.5).mean, believe(n.won, n.lost, 0.5, 0.5).mean
         )
         untold, told = (
-            best ^ grbp.find_learner(name, goal).choose(goal, n, 0)  # type: ignore[arg-type]
+            best ^ grbp.find_learner(name, goal).choose(goal, n, 0)
             for name in ("averaged-states", f"averaged-states:horizon={n.rho + 20}")
         )
         assert told & untold == told

@@ -160,7 +160,7 @@ def test_were_it_not_counted_the_bound_would_not_hold(monkeypatch: pytest.Monkey
     def forgetful(n: Counters, rho: int, _pending: float) -> Counters:
         return n._replace(rho=rho)
 
-    monkeypatch.setattr("grbp.live.choice.with_pending", forgetful)
+    monkeypatch.setattr("grbp.learners.base.with_pending", forgetful)
     assert forced_among(500) > 4 * math.ceil(15 * math.log(500))
 
 

@@ -285,7 +285,7 @@ def test_a_learner_that_decides_otherwise_now_is_taken_by_an_event(
     store = MemoryStore()
     Study.create(store, "x", 4, "threshold-1").open_case(2)
     with monkeypatch.context() as changed:
-        changed.setattr("grbp.live.choice._ask", lambda *_: 0)
+        changed.setattr("grbp.learners.base.AnyLearner.choose", lambda *_: 0)
         changed.setattr("grbp.learners.base.Learner.choices", lambda *_: (0, 1))
         study = Study(store)
         with pytest.raises(Conflict, match="this version decides case 1 differently than version"):

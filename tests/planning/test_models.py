@@ -15,7 +15,7 @@ CHAIN = grbp.dynprog.Chain(4, grbp.dynprog.Move(0.5, 0.5), [0.05, 0.6, 0.9], sta
 
 def test_a_model_loses_what_the_engine_plays() -> None:
     plan = grbp.plan_models(CHAIN, [40, 100], ["state"], replicas=30, seed=5)
-    lost, won = losses(CHAIN, find_learner("psrl", 4), [40, 100], 30, 5)  # type: ignore[arg-type]
+    lost, won = losses(CHAIN, find_learner("psrl", 4), [40, 100], 30, 5)
     assert [one.lost.estimate for one in plan.outlooks] == lost.mean(axis=0).tolist()
     assert [one.won.estimate for one in plan.outlooks] == won.mean(axis=0).tolist()
 
@@ -51,7 +51,7 @@ def test_the_best_threshold_may_be_any() -> None:
 def test_a_model_that_forgets_is_averaged_over_memories() -> None:
     turned = grbp.Drift([(1, CHAIN), (50, grbp.Chain.of(grbp.Problem(4, 0.3, 0.3, 1)))], "jumps")
     plan = grbp.plan_models(turned, 150, ["state-forgets"], replicas=30, seed=5)
-    lost, _ = losses(turned, find_learner("psrl:memory=averaged", 4), [150], 30, 5)  # type: ignore[arg-type]
+    lost, _ = losses(turned, find_learner("psrl:memory=averaged", 4), [150], 30, 5)
     assert plan.outlooks[0].lost.estimate == lost.mean()
     assert plan.outlooks[0].words == "gives each state its own chances and forgets"
 

@@ -240,5 +240,5 @@ def test_first_sure_cases_are_those_at_which_one_is_sure() -> None:
 @pytest.mark.slow  # It compiles a learner that nobody keeps.
 def test_an_undeclared_threshold_is_refused() -> None:
     learner = grbp.Learner("rash", lambda *_: 2, thresholds=(0, 1))
-    with pytest.raises(grbp.InvalidInput, match="rash played threshold 2, which is not among"):
+    with pytest.raises(grbp.InvalidInput, match="rash decided 2, which is not among"):
         grbp.plan(4, 0.5, 0.3, 10, learner, replicas=3)

@@ -6,7 +6,7 @@ import textwrap
 import grbp
 from grbp.cli.options import add_common
 from grbp.cli.printing import answer
-from grbp.learners.registry import EveryLearner
+from grbp.learners.base import AnyLearner
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,12 +24,12 @@ def run(options: argparse.Namespace) -> None:
     answer(options, told, lambda: _print_learners(listed))
 
 
-def _as_json(learner: EveryLearner) -> dict[str, object]:
+def _as_json(learner: AnyLearner) -> dict[str, object]:
     named = {key: getattr(learner, key) for key in ("name", "summary", "reference")}
     return named | {"constants": [one._asdict() for one in grbp.learner_constants(learner)]}
 
 
-def _print_learners(listed: list[EveryLearner]) -> None:
+def _print_learners(listed: list[AnyLearner]) -> None:
     for learner in listed:
         _print_entry(learner.name, learner.summary)
         for constant in grbp.learner_constants(learner):

@@ -35,7 +35,7 @@ from grbp.engine.round_table import (
     walk_on,
 )
 from grbp.errors import InvalidInput, MissingExtra, how_to_install
-from grbp.learners.base import Decide, Learner
+from grbp.learners.base import AnyLearner, Decide
 from grbp.learners.counters import (
     Counters,
     Round,
@@ -44,7 +44,6 @@ from grbp.learners.counters import (
     as_totals,
     play,
 )
-from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.fingerprint import Fingerprint, is_own
 from grbp.numerics.jit import KERNELS, Compiler, i64, inlined, numba, reason, u64
@@ -440,7 +439,7 @@ def compiler_settings() -> Iterator[None]:
 
 
 def check_cuda(
-    learner: Learner | PolicyLearner | None = None, goal: int = 4, engine: CudaEngine = "draw"
+    learner: AnyLearner | None = None, goal: int = 4, engine: CudaEngine = "draw"
 ) -> None:
     """Refuse where a GPU, or what compiles for it, is missing, or a learner cannot be compiled.
 
@@ -458,7 +457,7 @@ def check_cuda(
 
 def cuda_sums(
     problems: Sequence[Problem],
-    learner: Learner | PolicyLearner,
+    learner: AnyLearner,
     checkpoints: Sequence[int],
     replicas: range,
     seeds: Sequence[int],
@@ -480,7 +479,7 @@ def cuda_sums(
 
 def cuda_decisions(
     problems: Sequence[Problem],
-    learner: Learner | PolicyLearner,
+    learner: AnyLearner,
     checkpoints: Sequence[int],
     replicas: range,
     seeds: Sequence[int],
@@ -516,7 +515,7 @@ class _Launches(NamedTuple):
     engine: CudaEngine
     problems: Sequence[Problem]
     seeds: Sequence[int]
-    learner: Learner
+    learner: AnyLearner
     choices: tuple[int, ...]
     checkpoints: Ints
     table: int
@@ -577,7 +576,7 @@ class _Launches(NamedTuple):
 
 def _prepare_launches(
     problems: Sequence[Problem],
-    learner: Learner | PolicyLearner,
+    learner: AnyLearner,
     checkpoints: Sequence[int],
     seeds: Sequence[int],
     engine: CudaEngine,
@@ -586,7 +585,7 @@ def _prepare_launches(
     check_cuda()
     goal = problems[0].goal
     playable = _check_playable(learner, goal, checkpoints[-1], engine)
-    choices, kept = playable.choices(goal), np.asarray(checkpoints, dtype=np.int64)
+    choices, kept = tuple(playable.choices(goal)), np.asarray(checkpoints, dtype=np.int64)
     walks = engine == "walk"
     law_of: Callable[..., Any] = _make_start_tables if walks else _make_packed_tables
     each = 16 * goal if walks else 64 * len(choices) * goal**3
@@ -615,16 +614,14 @@ def _prepare_launches(
             )
 
 
-def _check_playable(
-    learner: Learner | PolicyLearner, goal: int, rounds: int, engine: CudaEngine
-) -> Learner:
+def _check_playable(learner: AnyLearner, goal: int, rounds: int, engine: CudaEngine) -> AnyLearner:
     """Return a learner that a GPU can play; refuse any other."""
     if engine not in get_args(CudaEngine):
         raise InvalidInput(
             f"engine = {engine!r} was given; a GPU asks the learner in every round, so that it"
             " must be 'walk' or 'draw'"
         )
-    if isinstance(learner, PolicyLearner):
+    if not learner.by_threshold:
         raise InvalidInput(
             f"{learner.name} plays no thresholds and keeps a memory of its own, so that it cannot"
             " be played on a GPU; play it on the CPU"

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -24,10 +24,8 @@ from grbp.engine.recorder import Recorder, StepLaw, columns_of
 from grbp.engine.round_table import TABLE_GOAL
 from grbp.engine.walk import DONE, Loop, make_walk_loop, walk_policies
 from grbp.errors import InvalidInput, how_to_install
-from grbp.learners.base import Learner
+from grbp.learners.base import AnyLearner
 from grbp.learners.counters import Counters
-from grbp.learners.state_learner import StateLearner
-from grbp.learners.ucb1_policies import PolicyLearner
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.fingerprint import is_own
 from grbp.numerics.jit import compile_function, numba, reason
@@ -83,11 +81,11 @@ class Decisions(NamedTuple):
 
 
 def choose_engine(
-    problem: Problem, learner: Learner | PolicyLearner, rounds: int, asked: EngineLike = "auto"
+    problem: Problem, learner: AnyLearner, rounds: int, asked: EngineLike = "auto"
 ) -> Engine:
     """Choose the engine that plays a learner's rounds: the one asked for, or else the faster."""
     check_choice("engine", asked, EngineLike)
-    if isinstance(learner, PolicyLearner):
+    if not learner.by_threshold:
         if asked in {"leap", "draw"}:
             raise InvalidInput(
                 f"engine = {asked!r} was given; {learner.name} plays no thresholds and can only be"
@@ -101,7 +99,7 @@ def choose_engine(
 
 def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
     problem: Problem,
-    learner: Learner | PolicyLearner,
+    learner: AnyLearner,
     checkpoints: Sequence[int] | Ints,
     replicas: int,
     seed: int,
@@ -150,10 +148,7 @@ def decisions(  # noqa: PLR0913 (each is a separate choice of the caller)
             parts = list(_slice_block(block, engine))
             for part, answer in zip(parts, played(loop, parts), strict=True):
                 if answer != DONE:
-                    raise InvalidInput(
-                        f"the learner {learner.name} played threshold {answer}, which is not"
-                        " among the thresholds that it declares"
-                    )
+                    learner.check_choice(problem.goal, answer)
                 done += len(part.keys)
                 if report is not None:
                     report(done, replicas)
@@ -206,13 +201,11 @@ def _slice_block(block: Recorder, engine: Engine) -> Iterator[Recorder]:
         yield block._replace(**{name: getattr(block, name)[part] for name in arrays})
 
 
-def _make_loop(
-    learner: Learner | PolicyLearner, problem: Problem, engine: Engine
-) -> Callable[[Recorder], int]:
+def _make_loop(learner: AnyLearner, problem: Problem, engine: Engine) -> Callable[[Recorder], int]:
     """Make the function that plays the replicas of a recorder: compiled if that is possible."""
     goal, starts = problem.goal, problem.start_table
     world = StepLaw(goal, problem.p_c, problem.p_f)
-    if isinstance(learner, PolicyLearner):
+    if not learner.by_threshold:
         run_policies = _compile(walk_policies, learner.name)
         return lambda recorder: int(run_policies(world, starts, recorder))
     constants, choices = learner.constants, learner.choices(goal)
@@ -260,7 +253,7 @@ def _make_loop(
 
 
 def compile_or_interpret(
-    learner: Learner | StateLearner,
+    learner: AnyLearner,
     loop_of: Callable[[Any], Loop],
     goal: int,
     play: Callable[[Loop, R], int],
@@ -284,22 +277,20 @@ def compile_or_interpret(
         )
         run = loop
     if run is loop:
-        strict = loop_of(learner.decide_as_int)
+        strict = loop_of(learner.decide_or_refuse)
         return lambda recorder: play(strict, recorder)
     return lambda recorder: int(play(run, recorder))
 
 
-def check_first_decision(learner: Learner | StateLearner, goal: int) -> None:
-    """Refuse a learner that others wrote if its first decision is not a whole number."""
+def check_first_decision(learner: AnyLearner, goal: int) -> None:
+    """Refuse a learner that others wrote if its first decision is none that it may make."""
     if not is_own(learner.decide):
-        answer: Any = 0
-        counters: Any = learner.initial_counters(goal, 0.5, 0.5)
-        with suppress(Exception):  # The compiler, or the run itself, will show it.
+        counters = learner.initial_counters(goal, 0.5, 0.5)
+        try:
             answer = learner.decide(goal, learner.constants, counters, 0)
-        if isinstance(learner, StateLearner):
-            learner.check_policy(goal, answer)
-        else:
-            learner.as_threshold(answer)
+        except Exception:  # The compiler, or the run itself, will show it.
+            return
+        learner.check_choice(goal, answer)
 
 
 _walk_loop = cache(make_walk_loop)

@@ -22,10 +22,9 @@ from grbp.engine.world_walk import (
     make_loss_loop,
 )
 from grbp.errors import InvalidInput, TooLarge
-from grbp.learners.base import Learner
+from grbp.learners.base import AnyLearner
 from grbp.learners.memory import as_memory
 from grbp.learners.state_counters import LARGEST_GOAL
-from grbp.learners.state_learner import StateLearner
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.jit import compile_function, kernel
 from grbp.worlds.course import Course, as_course
@@ -44,7 +43,7 @@ def _make_loop(decide: Any, by_state: bool) -> Loop:
 
 def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
     world: World,
-    learner: Learner | StateLearner,
+    learner: AnyLearner,
     checkpoints: Sequence[int] | Ints,
     replicas: int,
     seed: int,
@@ -69,7 +68,7 @@ def losses(  # noqa: PLR0913 (each is a separate choice of the caller)
     )  # fmt: skip
     play = compile_or_interpret(
         learner,
-        partial(_make_loop, by_state=isinstance(learner, StateLearner)),
+        partial(_make_loop, by_state=learner.by_state),
         course.goal,
         lambda run, some: run(learner.constants, memory, course, best, some),
         _take(recorder, slice(0, 0)),

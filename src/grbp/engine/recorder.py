@@ -1,5 +1,6 @@
 """The recorder: both engines count decisions in it, so that their results have one form."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ class Recorder(NamedTuple):
     once: bool
 
 
-def columns_of(goal: int, thresholds: tuple[int, ...]) -> Ints:
+def columns_of(goal: int, thresholds: Sequence[int]) -> Ints:
     """Return the column of `played` of every threshold; -1 for one that is not declared."""
     column = np.full(goal, -1, dtype=np.int64)
     column[list(thresholds)] = np.arange(len(thresholds))

@@ -13,12 +13,7 @@ import numpy as np
 from grbp.engine.recorder import first_counters
 from grbp.engine.walk import DONE, Loop
 from grbp.learners.base import Decide
-from grbp.learners.best_policy import (
-    best_policy,
-    best_policy_of_law,
-    law_values,
-    policy_values,
-)
+from grbp.learners.best_policy import best_by_law, values_by_law
 from grbp.learners.counters import Counters
 from grbp.learners.memory import Memory, draw_memories, remembered_rho, reweigh
 from grbp.learners.state_counters import StateCounters
@@ -121,22 +116,11 @@ def chances_in_round(course: Course, group: int, rho: int) -> GroupChances:
 @kernel
 def mean_value(course: Course, group: int, moment: GroupChances, policy: int) -> float:
     """Compute the value of a policy in a moment, averaged over first states."""
-    if moment.law.shape[0] == 0:
-        value = policy_values(moment.up, moment.p_f, policy)
-    else:
-        value = law_values(moment.law, moment.p_f, policy)
+    value = values_by_law(moment.up, moment.law, moment.p_f, policy)
     total = 0.0
     for k in range(course.goal - 1):
         total += course.q[group, k] * value[k]
     return total
-
-
-@kernel
-def best_policy_in(moment: GroupChances) -> int:
-    """Find the best policy of a moment."""
-    if moment.law.shape[0] == 0:
-        return best_policy(moment.up, moment.p_f)
-    return best_policy_of_law(moment.law, moment.p_f)
 
 
 @kernel
@@ -147,7 +131,8 @@ def best_values(course: Course) -> Floats:
     for g in range(groups):
         for rho in range(rounds):
             moment = chances_in_round(course, g, rho + 1)
-            best[g, rho] = mean_value(course, g, moment, best_policy_in(moment))
+            policy = best_by_law(moment.up, moment.law, moment.p_f)
+            best[g, rho] = mean_value(course, g, moment, policy)
     return best
 
 

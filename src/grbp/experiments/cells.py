@@ -23,8 +23,8 @@ from grbp.experiments.simulation import choose_way
 from grbp.experiments.spec import learner_as_json
 from grbp.experiments.sweep_spec import SweepSpec
 from grbp.experiments.world_regret import as_paper, as_wholes, check_player, quantum_of
-from grbp.learners.base import Learner
-from grbp.learners.registry import AnyLearner, EveryLearner, LearnerLike, find_learner
+from grbp.learners.base import AnyLearner
+from grbp.learners.registry import LearnerLike, find_learner
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.rng import replica_key
 from grbp.theory.gaps import threshold_gaps
@@ -76,7 +76,7 @@ class Cell:
         """The learner and the goal: cells of a group take about equally long."""
         return str(self.learner), self.problem.goal
 
-    def find_learner(self) -> EveryLearner:
+    def find_learner(self) -> AnyLearner:
         """Return the learner itself."""
         return find_learner(self.learner, self.problem.known)
 
@@ -132,8 +132,8 @@ def make_cells(spec: SweepSpec) -> Iterator[Cell]:
                     "engine": engine,
                 }
                 costs, paper = None, as_paper(problem, found)
-                if paper is not None and isinstance(paper[1], Learner):
-                    choices = paper[1].choices(goal)
+                if paper is not None and paper[1].by_threshold:
+                    choices = tuple(paper[1].choices(goal))
                     if len(choices) <= FEW:
                         if choices not in gaps:
                             gaps[choices] = threshold_gaps(alike, choices)

@@ -16,7 +16,7 @@ from typing import Final
 
 from grbp import __version__
 from grbp.engine.decisions import Engine
-from grbp.learners.registry import EveryLearner
+from grbp.learners.base import AnyLearner
 
 _PACKAGE: Final = Path(__file__).parent.parent
 
@@ -66,7 +66,7 @@ class Meta:
     made: str
 
 
-def make_meta(learners: Mapping[str, EveryLearner], engines: Mapping[str, Engine]) -> Meta:
+def make_meta(learners: Mapping[str, AnyLearner], engines: Mapping[str, Engine]) -> Meta:
     """Describe how a result is made now, by this code."""
     versions = {"python": platform.python_version(), "grbp": __version__}
     for package in ("numpy", "numba"):
@@ -77,7 +77,7 @@ def make_meta(learners: Mapping[str, EveryLearner], engines: Mapping[str, Engine
     return Meta(constants_of(learners), dict(engines), versions, _revision(), made)
 
 
-def constants_of(learners: Mapping[str, EveryLearner]) -> dict[str, dict[str, float]]:
+def constants_of(learners: Mapping[str, AnyLearner]) -> dict[str, dict[str, float]]:
     """Return the constants of learners, by their names."""
     return {name: dict(one.constants._asdict()) for name, one in learners.items()}
 

@@ -22,7 +22,7 @@ from grbp.experiments.moments import (
     sum_wholes,
     weighted_sum,
 )
-from grbp.learners.registry import AnyLearner
+from grbp.learners.base import AnyLearner
 from grbp.numerics.arrays import Floats, Ints
 from grbp.theory.gaps import gap, gap_at
 from grbp.theory.values import optimal_threshold, value

@@ -29,9 +29,9 @@ from grbp.experiments.world_regret import (
     check_walked,
     loss_curve,
 )
+from grbp.learners.base import AnyLearner
 from grbp.learners.registry import (
     DEFAULT_LEARNER,
-    EveryLearner,
     LearnerLike,
     find_learner,
     has_horizon,
@@ -332,7 +332,7 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
 
 def choose_way(
     world: World,
-    learner: EveryLearner,
+    learner: AnyLearner,
     rounds: int,
     engine: EngineLike,
     splitting: bool = False,
@@ -347,7 +347,7 @@ def choose_way(
 
 def find_learners(
     learners: LearnerLike | Iterable[LearnerLike], world: World, horizon: bool, rounds: int
-) -> list[EveryLearner]:
+) -> list[AnyLearner]:
     """Find one or more learners, told the number of rounds if so asked; refuse one named twice."""
     known = world.known
     found = [find_learner(learner, known) for learner in as_learner_list(learners)]
@@ -362,7 +362,7 @@ def find_learners(
     return found
 
 
-def _check_horizon(horizon: object, learners: list[EveryLearner]) -> bool:
+def _check_horizon(horizon: object, learners: list[AnyLearner]) -> bool:
     """Return whether to tell learners the number of rounds; refuse if none can be told."""
     if not isinstance(horizon, bool | np.bool_):
         raise InvalidInput(

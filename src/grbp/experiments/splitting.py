@@ -28,9 +28,8 @@ from grbp.engine.decisions import Engine, decisions
 from grbp.errors import InvalidInput
 from grbp.experiments.moments import weighted_sum
 from grbp.experiments.regret import Curve, gap_per_threshold
-from grbp.learners.base import Learner
+from grbp.learners.base import AnyLearner
 from grbp.learners.counters import Counters
-from grbp.learners.registry import AnyLearner
 from grbp.numerics.arrays import Floats, Ints
 from grbp.numerics.rng import replica_key, uniform
 from grbp.theory.values import boundary
@@ -106,7 +105,7 @@ def play_batches(  # noqa: PLR0913 (each is a separate choice of the caller)
     report: Callable[[int, int], None] | None = None,
 ) -> Population:
     """Play a population of replicas in stages, with a resampling after each."""
-    if not isinstance(learner, Learner):
+    if not learner.by_threshold:
         raise InvalidInput(
             f"splitting was asked for; {learner.name} keeps no counters for replicas to go on from"
         )

@@ -11,9 +11,9 @@ from grbp.engine.recorder import StepLaw
 from grbp.engine.walk import walk_again
 from grbp.errors import TooLarge
 from grbp.experiments.simulation import find_learners
+from grbp.learners.base import AnyLearner
 from grbp.learners.registry import (
     DEFAULT_LEARNER,
-    AnyLearner,
     LearnerLike,
     find_problem_learner,
 )

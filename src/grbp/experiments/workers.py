@@ -6,6 +6,7 @@ yields what was played, in any order.
 
 import logging
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -158,14 +159,25 @@ class Processes(Pool):
         """Compile once, here, what the workers then load; refuse what they cannot be given."""
         listed = list(cells)
         for cell in listed:
-            module = getattr(getattr(cell.find_learner(), "decide", None), "__module__", "")
-            if module == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
+            if not _can_be_sent(cell):
                 raise InvalidInput(
                     f"the learner {cell.learner} was given; other processes cannot read it from"
                     " this session, so put it into a module or leave processes out, which plays on"
                     " threads"
                 )
         super().prepare(listed)
+
+
+def _can_be_sent(cell: Cell) -> bool:
+    """Return whether other processes can read a cell: its learner stands in a module, or a file."""
+    module = getattr(cell.find_learner().decide, "__module__", "")
+    if module == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
+        return False
+    try:
+        pickle.dumps(cell)
+    except Exception:  # What a learner is made of may refuse in any way.
+        return False
+    return True
 
 
 class Threads(Pool):

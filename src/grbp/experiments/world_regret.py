@@ -11,10 +11,7 @@ from grbp.engine.losses import best_totals, losses
 from grbp.errors import InvalidInput
 from grbp.experiments.moments import Sums, price_checkpoints
 from grbp.experiments.regret import Curve
-from grbp.learners.base import Learner
-from grbp.learners.registry import AnyLearner, EveryLearner
-from grbp.learners.state_learner import StateLearner
-from grbp.learners.ucb1_policies import PolicyLearner
+from grbp.learners.base import AnyLearner
 from grbp.numerics.arrays import Floats, Ints
 from grbp.worlds.problem import Problem
 from grbp.worlds.world import World
@@ -26,17 +23,15 @@ _FINE: Final = 60
 """Bits of what a replica lost, as a whole number."""
 
 
-def as_paper(world: World, learner: EveryLearner) -> tuple[Problem, AnyLearner] | None:
+def as_paper(world: World, learner: AnyLearner) -> tuple[Problem, AnyLearner] | None:
     """Return a problem and a learner of its thresholds that forgets nothing, if they are that."""
     problem = world.paper
-    if problem is None or isinstance(learner, StateLearner):
-        return None
-    return (problem, learner) if isinstance(learner, PolicyLearner) or not learner.memory else None
+    return None if problem is None or learner.by_state or learner.memory else (problem, learner)
 
 
-def check_player(world: World, learner: EveryLearner) -> Learner | StateLearner:
+def check_player(world: World, learner: AnyLearner) -> AnyLearner:
     """Return a learner that can be played on any truth, or refuse it."""
-    if isinstance(learner, PolicyLearner):
+    if not (learner.by_threshold or learner.by_state):
         raise InvalidInput(
             f"the learner {learner.name} was given with {name_kind(type(world))}; it plays a"
             " Problem alone"
@@ -46,7 +41,7 @@ def check_player(world: World, learner: EveryLearner) -> Learner | StateLearner:
 
 def check_walked(
     world: World,
-    learner: Learner | StateLearner,
+    learner: AnyLearner,
     engine: EngineLike,
     splitting: bool,
     regret: Kind,
@@ -79,7 +74,7 @@ def check_pooled(pooled: object, world: World) -> bool:
 
 def loss_curve(  # noqa: PLR0913 (each is a separate choice of the caller)
     world: World,
-    learner: Learner | StateLearner,
+    learner: AnyLearner,
     checkpoints: Ints,
     replicas: int,
     seed: int,

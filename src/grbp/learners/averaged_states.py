@@ -11,13 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp.learners.best_policy import (
-    best_policy,
-    best_policy_of_law,
-    law_of_means,
-    law_values,
-    policy_values,
-)
+from grbp.learners.best_policy import best_by_law, law_of_means, values_by_law
 from grbp.learners.doorstep_optimal import rounds_to_come
 from grbp.learners.optimal_stopping import stopping_evidence
 from grbp.learners.state_counters import StateCounters
@@ -192,20 +186,11 @@ def may_continue(  # noqa: PLR0913, PLR0917
 
 
 @kernel
-def find_policy(n: StateCounters, law: Floats, up: Floats, p_f: Floats) -> int:
-    """Find the best policy for some chances."""
-    return best_policy(up, p_f) if n.jumps.shape[0] == 0 else best_policy_of_law(law, p_f)
-
-
-@kernel
 def find_values(n: StateCounters, up: Floats, p_f: Floats, policy: int) -> Floats:
     """Compute the values of all states, the dead end and the goal included, for some chances."""
     values = np.zeros(len(up) + 2)
     values[-1] = 1.0
-    if n.jumps.shape[0] == 0:
-        values[1:-1] = policy_values(up, p_f, policy)
-    else:
-        values[1:-1] = law_values(law_of_means(n, up), p_f, policy)
+    values[1:-1] = values_by_law(up, law_of_means(n, up), p_f, policy)
     return values
 
 
@@ -241,7 +226,7 @@ def average_policy(goal: int, constants: Pooling, n: StateCounters, _key: int) -
     c = believe(n.up, n.down, constants.apart, constants.alike)
     f = believe(n.won, n.lost, constants.apart, constants.alike)
     law = law_of_means(n, c.mean)
-    policy = find_policy(n, law, c.mean, f.mean)
+    policy = best_by_law(c.mean, law, f.mean)
     values = find_values(n, c.mean, f.mean, policy)
     coming, played, deviations = rounds_to_come(0.0, n.rho), policy, np.empty(0)
     if constants.horizon > 0.0:  # The end is known: towards it, less is tried.

@@ -22,7 +22,7 @@ class One(NamedTuple):
 
 
 @kernel
-def play_one(goal: int, constants: One, n: StateCounters, key: int) -> int:  # noqa: ARG001
+def play_one(goal: int, constants: One, n: StateCounters, key: int) -> int:
     """Play one policy for ever."""
     return constants.policy
 

@@ -126,6 +126,23 @@ def best_policy_of_law(law: Floats, p_f: Floats) -> int:
 
 
 @kernel
+def best_by_law(up: Floats, law: Floats, p_f: Floats) -> int:
+    """Find the best policy by a law of CONTINUE or, where it is empty, by chances of one state up.
+
+    A law is empty where CONTINUE leads to neighbours alone, which takes far less time to solve.
+    """
+    return best_policy(up, p_f) if law.shape[0] == 0 else best_policy_of_law(law, p_f)
+
+
+@kernel
+def values_by_law(up: Floats, law: Floats, p_f: Floats, policy: int) -> Floats:
+    """Compute the values of a policy by a law or, where it is empty, by chances of one state up."""
+    if law.shape[0] == 0:
+        return policy_values(up, p_f, policy)
+    return law_values(law, p_f, policy)
+
+
+@kernel
 def law_of_means(n: StateCounters, up: Floats) -> Floats:
     """Return the law of CONTINUE with jumps as often as they were seen, and these chances of up.
 

@@ -18,8 +18,7 @@ from types import CellType, CodeType, FunctionType, ModuleType, NoneType
 from typing import Any, Final
 
 from grbp.errors import InvalidInput
-from grbp.learners.base import Learner
-from grbp.learners.state_learner import StateLearner
+from grbp.learners.base import AnyLearner
 from grbp.numerics.fingerprint import names_in
 
 _PLAIN: Final = frozenset({bool, int, float, complex, str, bytes, NoneType, type(...)})
@@ -61,7 +60,7 @@ class CustomLearner:
     """
 
     name: str
-    learner: Learner | StateLearner | None = field(default=None, repr=False)
+    learner: AnyLearner | None = field(default=None, repr=False)
     _stored: str = field(default="", repr=False)
 
     @property
@@ -80,7 +79,7 @@ class CustomLearner:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def resolve(self) -> Learner | StateLearner:
+    def resolve(self) -> AnyLearner:
         """Return the learner, or refuse if only its name is known."""
         if self.learner is None:
             raise InvalidInput(
@@ -94,7 +93,7 @@ class CustomLearner:
         return {"name": self.name, "digest": self.digest}
 
 
-def import_learner(given: str, problem: object) -> Learner | StateLearner:
+def import_learner(given: str, problem: object) -> AnyLearner:
     """Import the learner called `module:name`, or let the function of that name make it.
 
     The name may have dots. A function is called with the problem, or with its goal alone where
@@ -103,14 +102,14 @@ def import_learner(given: str, problem: object) -> Learner | StateLearner:
     module, _, name = given.partition(":")
     try:
         thing: Any = reduce(getattr, name.split("."), import_module(module))
-        if callable(thing) and not isinstance(thing, Learner | StateLearner):
+        if callable(thing):
             thing = thing(problem)
     except Exception as error:
         raise InvalidInput(
             f"learner {given!r} was asked for; there is none of that name, and importing it"
             f" failed ({type(error).__name__}: {' '.join(str(error).split())})"
         ) from error
-    if not isinstance(thing, Learner | StateLearner):
+    if not isinstance(thing, AnyLearner):
         raise InvalidInput(
             f"learner {given!r} was asked for; it is a {type(thing).__name__}, and must be a"
             " grbp.Learner or a function that makes one for a problem"
@@ -118,15 +117,11 @@ def import_learner(given: str, problem: object) -> Learner | StateLearner:
     return replace(thing, name=given)
 
 
-def digest_of(learner: Learner | StateLearner) -> str:
+def digest_of(learner: AnyLearner) -> str:
     """Digest the source of a learner and everything that it reads."""
-    parts: tuple[object, ...] = (learner.decide, learner.constants)
-    if isinstance(learner, Learner):
-        functions = (learner.decide, learner.stable, learner.thinning)
-        parts = (functions, learner.constants, learner.thresholds)
-    if learner.memory:  # Learners that forget nothing have the digest that they always had.
-        parts += (learner.memory,)
-    return _digest(_Reader(learner).describe(parts))
+    # Learners that forget nothing have the digest that they always had.
+    memory = (learner.memory,) if learner.memory else ()
+    return _digest(_Reader(learner).describe(learner.parts + memory))
 
 
 def _digest(parts: Iterator[object]) -> str:
@@ -139,7 +134,7 @@ def _digest(parts: Iterator[object]) -> str:
 class _Reader:
     """One look at a learner: it yields plain values that differ if anything differs."""
 
-    def __init__(self, learner: Learner | StateLearner) -> None:
+    def __init__(self, learner: AnyLearner) -> None:
         self._name = learner.name
         self._package = str(getattr(learner.decide, "__module__", "")).partition(".")[0]
         self._met: dict[object, tuple[int, Any]] = {}  # It keeps alive what is known by address.

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from grbp.learners.base import NoConstants
-from grbp.learners.best_policy import best_policy, best_policy_of_law, law_of_means
+from grbp.learners.best_policy import best_by_law, law_of_means
 from grbp.learners.state_counters import StateCounters
 from grbp.learners.state_learner import StateLearner
 from grbp.numerics.arrays import Floats
@@ -51,13 +51,11 @@ def largest_chances(won: Floats, lost: Floats, budget: float) -> Floats:
 
 
 @kernel
-def hope_for_the_best(goal: int, _: NoConstants, n: StateCounters, _key: int) -> int:  # noqa: ARG001
+def hope_for_the_best(goal: int, _: NoConstants, n: StateCounters, _key: int) -> int:
     """Play what is best for the largest chances that the evidence does not rule out."""
     budget = math.log(n.rho)
     up, p_f = largest_chances(n.up, n.down, budget), largest_chances(n.won, n.lost, budget)
-    if n.jumps.shape[0] == 0:
-        return best_policy(up, p_f)
-    return best_policy_of_law(law_of_means(n, up), p_f)
+    return best_by_law(up, law_of_means(n, up), p_f)
 
 
 KL_UCB_STATES = StateLearner(

@@ -21,7 +21,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.learners.counters import Counters
+from grbp.learners.counters import NO_COUNTS, NOBODY, Counters, Round, add_to, as_totals
 from grbp.learners.state_counters import StateCounters
 from grbp.numerics.arrays import Floats
 from grbp.numerics.jit import kernel
@@ -90,19 +90,21 @@ def check_memory(given: object) -> MemoryLike:
     )
 
 
-def outcomes_of(n: N) -> Floats:
+def outcomes_of(n: Counters | Round | StateCounters) -> Floats:
     """Return the counts that foretell: up, down, won and lost, a row each; a column for each state.
 
     A learner of thresholds has one column, for all states.
     """
     if isinstance(n, StateCounters):
         return np.stack([n.up, n.down, n.won, n.lost])
+    if isinstance(n, Round):
+        return outcomes_of(add_to(NO_COUNTS, NOBODY, as_totals(n)))
     return np.array([[n.c_up], [n.c - n.c_up], [n.f_goal], [n.f - n.f_goal]])
 
 
 def forget(n: N, keep: float) -> N:
     """Return counters of which every count has lost its part; the round's number stays."""
-    return type(n)(n.rho, *(keep * count for count in n[1:]))
+    return n if keep == 1.0 else type(n)(n.rho, *(keep * count for count in n[1:]))
 
 
 @kernel
@@ -124,6 +126,8 @@ def recall(memory: Memory, kept: Sequence[N], weights: Floats, key: int) -> N:
     `kept` are the counters of every memory, whose `rho` is the number of the round that comes next,
     and `key` is that of the round's own draws, which `decide` gets as well.
     """
+    if len(kept) == memory.keep[0] == 1:  # Nothing is forgotten.
+        return kept[0]
     drawn = draw_memories(weights, key)
     c, f, rho = kept[drawn[0]], kept[drawn[1]], remembered_rho(memory.keep, drawn, kept[0].rho)
     if isinstance(c, StateCounters):

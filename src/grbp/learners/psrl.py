@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grbp.learners.best_policy import best_policy, best_policy_of_law
+from grbp.learners.best_policy import best_by_law
 from grbp.learners.state_counters import StateCounters
 from grbp.learners.state_learner import StateLearner
 from grbp.numerics.arrays import Floats
@@ -38,8 +38,11 @@ def draw_shares(won: Floats, lost: Floats, prior: float, key: int) -> Floats:
 
 @kernel
 def draw_law(n: StateCounters, up: Floats, prior: float, key: int) -> Floats:
-    """Draw the law of CONTINUE: what was seen to jump, from its Dirichlet posterior."""
-    count = len(up)
+    """Draw the law of CONTINUE: what was seen to jump, from its Dirichlet posterior.
+
+    It is empty where CONTINUE leads to neighbours alone.
+    """
+    count = n.jumps.shape[0]
     law = np.zeros((count, count + 2))
     for k in range(count):
         counted = n.up[k] + n.down[k] + 2.0 * prior
@@ -61,13 +64,11 @@ def draw_law(n: StateCounters, up: Floats, prior: float, key: int) -> Floats:
 
 
 @kernel
-def sample_policy(goal: int, constants: Prior, n: StateCounters, key: int) -> int:  # noqa: ARG001
+def sample_policy(goal: int, constants: Prior, n: StateCounters, key: int) -> int:
     """Play what is best for chances drawn from their posteriors, state by state."""
     up = draw_shares(n.up, n.down, constants.prior, fold_in(key, 0))
     p_f = draw_shares(n.won, n.lost, constants.prior, fold_in(key, 1))
-    if n.jumps.shape[0] == 0:
-        return best_policy(up, p_f)
-    return best_policy_of_law(draw_law(n, up, constants.prior, fold_in(key, 2)), p_f)
+    return best_by_law(up, draw_law(n, up, constants.prior, fold_in(key, 2)), p_f)
 
 
 PSRL = StateLearner(

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grbp.errors import InvalidInput, did_you_mean
 from grbp.learners.averaged_states import AVERAGED
-from grbp.learners.base import Learner
+from grbp.learners.base import AnyLearner, Learner
 from grbp.learners.baselines import EPSILON_GREEDY, EXPLORE_THEN_COMMIT, fixed_threshold
 from grbp.learners.bayes_ucb import BAYES_UCB
 from grbp.learners.best_of_chain import best_of_chain
@@ -33,20 +33,14 @@ from grbp.worlds.chain import Chain
 from grbp.worlds.problem import Problem
 from grbp.worlds.validation import check_count, check_goal, check_positive, check_threshold
 
-AnyLearner: TypeAlias = Learner | PolicyLearner
-"""A learner of the paper's problems: of thresholds, or the one of policies."""
-
-EveryLearner: TypeAlias = AnyLearner | StateLearner
-"""A learner of the paper's problems, or one by state."""
-
-LearnerLike: TypeAlias = str | EveryLearner | CustomLearner
+LearnerLike: TypeAlias = str | AnyLearner | CustomLearner
 """A learner, or the name of one; `find_learner` says which names there are."""
 
 StoredLearner: TypeAlias = str | CustomLearner
 """A learner as a file keeps it: by its name or, where others wrote it, with a digest as well."""
 
 
-def oracle(problem: Problem | Chain | int) -> Learner | StateLearner:
+def oracle(problem: Problem | Chain | int) -> AnyLearner:
     """Make the learner that knows the problem, or the chain, and plays what is optimal."""
     if isinstance(problem, Chain):
         return best_of_chain(problem)
@@ -66,10 +60,10 @@ def ucb1_policies(problem: Problem | Chain | int) -> PolicyLearner:
 
 def _goal_of(problem: Problem | Chain | int) -> int:
     """Return the goal of a problem, or the goal itself if it is valid."""
-    return problem.goal if isinstance(problem, Problem | Chain) else check_goal(problem)
+    return check_goal(getattr(problem, "goal", problem))
 
 
-LEARNERS: Final[dict[str, Learner | Callable[[Problem | Chain | int], EveryLearner]]] = {
+LEARNERS: Final[dict[str, Learner | Callable[[Problem | Chain | int], AnyLearner]]] = {
     learner.name: learner
     for learner in (
         DOORSTEP_OPTIMAL,
@@ -111,7 +105,7 @@ MODELS: Final = {"one": DEFAULT_LEARNER, "state": PSRL.name, "averaged": AVERAGE
 def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearner:
     """Find a learner of the paper's problems; refuse one by state, and one that forgets."""
     found = find_learner(given, problem)
-    if isinstance(found, StateLearner):
+    if found.by_state:
         raise InvalidInput(
             f"the learner {found.name} was given; it decides by state, and here a threshold is"
             " needed"
@@ -123,7 +117,7 @@ def find_problem_learner(given: LearnerLike, problem: Problem | int) -> AnyLearn
     return found
 
 
-def find_learner(given: LearnerLike, problem: Problem | Chain | int) -> EveryLearner:
+def find_learner(given: LearnerLike, problem: Problem | Chain | int) -> AnyLearner:
     """Find a learner by name, made for a problem or a goal where it depends on one.
 
     Parameters
@@ -163,7 +157,7 @@ def find_learner(given: LearnerLike, problem: Problem | Chain | int) -> EveryLea
     >>> grbp.find_learner("oracle", grbp.Problem(4, 0.65, 0.3)).thresholds
     (0,)
     """
-    if isinstance(given, Learner | PolicyLearner | StateLearner):
+    if isinstance(given, AnyLearner):
         return given
     if isinstance(given, CustomLearner):
         return given.resolve()
@@ -173,12 +167,9 @@ def find_learner(given: LearnerLike, problem: Problem | Chain | int) -> EveryLea
     name, _, settings = known.partition(":")
     number = name.removeprefix("threshold-")
     if number != name and number.isdecimal():
-        learner: EveryLearner = fixed_threshold(check_threshold(int(number), _goal_of(problem)))
-    elif name in LEARNERS:
-        entry = LEARNERS[name]
-        learner = entry if isinstance(entry, Learner) else entry(problem)
-    elif name in STATE_LEARNERS:
-        learner = STATE_LEARNERS[name]
+        learner: AnyLearner = fixed_threshold(check_threshold(int(number), _goal_of(problem)))
+    elif entry := _look_up(name):
+        learner = entry(problem) if callable(entry) else entry
     elif is_path(given):
         path, _, settings = settings.partition(":")
         known_to_all = _goal_of(problem) if isinstance(problem, Chain) else problem
@@ -187,7 +178,7 @@ def find_learner(given: LearnerLike, problem: Problem | Chain | int) -> EveryLea
         others = f"there is {', '.join(_ALL)}, threshold-0, ..."
         meant = did_you_mean(name, [*_ALL, "threshold-0"])
         raise InvalidInput(f"learner {given!r} was asked for; {meant or others}")
-    return _with_settings(learner, known, settings) if settings else learner
+    return with_settings(learner, known, settings) if settings else learner
 
 
 @lru_cache(maxsize=1024)
@@ -209,8 +200,12 @@ def _normalize(name: str) -> str:
 def is_built_in(name: str) -> bool:
     """Return whether a name is that of a learner of this package, settings or not."""
     name = learner_name(name).partition(":")[0]
-    known = name in LEARNERS or name in STATE_LEARNERS
-    return known or bool(re.fullmatch("threshold-[0-9]+", name))
+    return bool(_look_up(name) or re.fullmatch("threshold-[0-9]+", name))
+
+
+def _look_up(name: str) -> Any:
+    """Return the learner of this package that has a name, or the function that makes it."""
+    return LEARNERS.get(name) or STATE_LEARNERS.get(name)
 
 
 def is_path(name: str) -> bool:
@@ -220,22 +215,23 @@ def is_path(name: str) -> bool:
     return module not in _ALL and all(word.isidentifier() for word in words)
 
 
-def _with_settings(learner: EveryLearner, given: str, settings: str) -> EveryLearner:
+def with_settings(learner: AnyLearner, given: str, settings: str) -> AnyLearner:
     """Set constants of a learner as "gamma=30" says, and name it as it was asked for."""
     known, changed = {one.name: one for one in learner_constants(learner)}, {}
-    fixed = isinstance(learner, PolicyLearner) or "threshold" in learner.constants._fields
+    keeps = "memory" in learner.__dataclass_fields__
+    forgets = keeps and "threshold" not in learner.constants._fields
     for setting in settings.split(","):
         name, _, value = setting.partition("=")
         number = math.nan
         with suppress(ValueError):
             number = float(value)
-        if name == "memory" and not fixed and not isinstance(learner, PolicyLearner):
+        if name == "memory" and forgets:
             told = check_memory(value if math.isnan(number) else number)
             learner = replace(learner, memory=told)
             continue
         if name not in known or math.isnan(number):
             allowed = [f"{field}=NUMBER" for field in known]
-            allowed += [] if fixed else ["memory=ROUNDS", "memory=averaged"]
+            allowed += ["memory=ROUNDS", "memory=averaged"] if forgets else []
             raise InvalidInput(
                 f"learner {given!r} was asked for; after the colon there can be"
                 f" {', '.join(allowed) or 'nothing for this learner'}"
@@ -243,6 +239,15 @@ def _with_settings(learner: EveryLearner, given: str, settings: str) -> EveryLea
         off = number == known[name].default == 0.0
         changed[name] = number if off else check_positive(name, number)
     return replace(learner, name=given, constants=learner.constants._replace(**changed))
+
+
+def add_setting(given: LearnerLike, setting: str, problem: Problem | Chain | int) -> LearnerLike:
+    """Set one thing more of a learner, such as "memory=500"; a name stays a name."""
+    found = find_learner(given, problem)
+    name = learner_name(given if isinstance(given, str) else found.name)
+    told = f"{name}{',' if '=' in name else ':'}{setting}"
+    by_name = isinstance(given, str) or found is _look_up(found.name)
+    return told if by_name else with_settings(found, told, setting)
 
 
 def with_horizon(
@@ -254,7 +259,7 @@ def with_horizon(
     """
     rounds, found = check_count("rounds", rounds, 1, _MOST_TOLD), find_learner(learner, problem)
     if not has_horizon(found):
-        known = [one for one in LEARNERS.values() if isinstance(one, Learner)]
+        known = [one for one in LEARNERS.values() if not callable(one)]
         able = [one.name for one in known if has_horizon(one)]
         raise InvalidInput(
             f"the learner {found.name} was given; it cannot be told how many rounds (cases) there"
@@ -265,18 +270,15 @@ def with_horizon(
             f"the learner {found.name} was given; it has a horizon already, and cannot be told"
             f" of {rounds:,} rounds (cases) as well"
         )
-    name = learner_name(learner if isinstance(learner, str) else found.name)
-    setting = f"horizon={rounds}"
-    told = f"{name}{',' if '=' in name else ':'}{setting}"
-    return told if isinstance(learner, str) else _with_settings(found, told, setting)
+    return add_setting(learner, f"horizon={rounds}", problem)
 
 
-def has_horizon(learner: EveryLearner) -> bool:
+def has_horizon(learner: AnyLearner) -> bool:
     """Return whether a learner can be told how many rounds there will be."""
     return "horizon" in learner.constants._fields
 
 
-def lacks_horizon(learner: EveryLearner) -> bool:
+def lacks_horizon(learner: AnyLearner) -> bool:
     """Return whether a learner can be told how many rounds there will be, and was told nothing.
 
     Whoever writes "horizon=0" has said that nobody knows.
@@ -309,7 +311,7 @@ class Constant(NamedTuple):
     meaning: str
 
 
-def learner_constants(learner: EveryLearner) -> tuple[Constant, ...]:
+def learner_constants(learner: AnyLearner) -> tuple[Constant, ...]:
     """Return the constants of a learner that a user may set.
 
     Parameters
@@ -349,8 +351,7 @@ def stored_learner(given: LearnerLike, problem: Problem | int) -> StoredLearner:
     if isinstance(given, CustomLearner) and given.learner is None:
         return given
     found = find_learner(given, problem)
-    known = (LEARNERS | STATE_LEARNERS).get(found.name)
-    if isinstance(found, PolicyLearner) or found is known:
+    if isinstance(found, PolicyLearner) or found is _look_up(found.name):
         return found.name
     own = CustomLearner(found.name, found)
     own.as_json()

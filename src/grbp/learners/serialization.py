@@ -5,14 +5,15 @@ wrongly, and nobody notices.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final
 
 from grbp.errors import InvalidInput
-from grbp.learners.base import Learner
+from grbp.learners.base import AnyLearner
 from grbp.learners.counters import Counters
 from grbp.learners.registry import (
-    EveryLearner,
     LearnerLike,
+    add_setting,
     is_built_in,
     is_path,
     stored_learner,
@@ -55,6 +56,7 @@ def restore_learner(
                 f" have{hint}"
             )
         given = name
+    given = set_as_kept(given, name, goal)
     kept = stored_learner(given, goal)
     if str(kept) != name:
         raise InvalidInput(f"the {what} was made with the learner {name}; {kept} was given")
@@ -66,7 +68,14 @@ def restore_learner(
     return given
 
 
-def check_constants(stored: Any, learner: EveryLearner, what: str) -> None:
+def set_as_kept(given: LearnerLike, name: str, goal: int) -> LearnerLike:
+    """Return a learner with the settings that it has in a file, where its name alone says them."""
+    begin, _, settings = name.partition(f"{getattr(given, 'name', given)}:")
+    own = not isinstance(given, str) and not begin and "=" in settings
+    return add_setting(given, settings, goal) if own else given
+
+
+def check_constants(stored: Any, learner: AnyLearner, what: str) -> None:
     """Refuse to go on with other constants than before."""
     now = learner.constants._asdict()
     if stored != now:
@@ -75,9 +84,9 @@ def check_constants(stored: Any, learner: EveryLearner, what: str) -> None:
         )
 
 
-def check_counters(given: object, learner: EveryLearner) -> Counters:
+def check_counters(given: object, learner: AnyLearner) -> Counters:
     """Return counters to begin with, or refuse those from which a learner cannot decide."""
-    if not isinstance(learner, Learner):
+    if not learner.by_threshold:
         raise InvalidInput(
             f"counters were given; {learner.name} does not decide from counters, so leave them out"
         )
@@ -87,7 +96,7 @@ def check_counters(given: object, learner: EveryLearner) -> Counters:
         )
     rho = check_whole("counters.rho", given.rho, 1, MOST)
     n = Counters(rho, *(check_number(f"counters.{k}", getattr(given, k)) for k in _COUNTS))
-    if min(n.f, n.c) <= 0.0 or not are_consistent(success_pairs(n)):
+    if min(n.f, n.c) <= 0.0 or not are_consistent(learner.pairs(n)):
         raise InvalidInput(
             f"counters = {given!r} was given; each action must have been taken, and nothing can"
             " have succeeded more often than it was tried"
@@ -95,11 +104,6 @@ def check_counters(given: object, learner: EveryLearner) -> Counters:
     return n
 
 
-def success_pairs(n: Counters) -> list[tuple[float, float]]:
-    """Return how often something succeeded, and was tried, of every kind."""
-    return [(n.f_goal, n.f), (n.c_up, n.c), (n.wins_0, n.plays_0), (n.wins_1, n.plays_1)]
-
-
-def are_consistent(pairs: list[tuple[float, float]]) -> bool:
+def are_consistent(pairs: Iterable[tuple[float, float]]) -> bool:
     """Return whether nothing succeeded more often than it was tried."""
     return all(0.0 <= part <= whole < math.inf for part, whole in pairs)

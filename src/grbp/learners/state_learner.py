@@ -1,23 +1,21 @@
 """The contract of a learner by state: its constants, and one pure function to a policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from grbp.errors import InvalidInput
-from grbp.learners.base import NoConstants, complete
+from grbp.learners.base import AnyLearner, NoConstants, Share
 from grbp.learners.memory import MemoryLike
-from grbp.learners.state_counters import StateCounters, empty_state_counters
-from grbp.worlds.transition import Policy
+from grbp.learners.state_counters import StateCounters, add_step, empty_state_counters
 
 DecidePolicy: TypeAlias = Callable[[int, Any, StateCounters, int], int]
 """(goal, constants, counters by state, key of the round's own draws) -> the policy to play."""
 
 
 @dataclass(frozen=True)
-class StateLearner:
+class StateLearner(AnyLearner):
     """A way to choose one action for every state from what was seen in each.
 
     It is to `grbp.Learner` what a chain is to a problem: the paper's two chances may differ by
@@ -70,30 +68,47 @@ class StateLearner:
     reference: str = ""
     memory: MemoryLike = 0.0
 
-    def __post_init__(self) -> None:
-        complete(self)
+    by_state: ClassVar[bool] = True
 
-    def policy(self, goal: int, choice: int) -> Policy:
-        """Return the policy of a number: one action for every state."""
-        return [(choice >> bit) & 1 for bit in range(goal - 1)]
-
-    def initial_counters(self, goal: int, f_goal: float = 0.0, c_up: float = 0.0) -> StateCounters:  # noqa: ARG002 (as for any other learner)
+    def initial_counters(
+        self, goal: int, f_goal: float = 0.0, c_up: float = 0.0, *, jumps: bool = False
+    ) -> StateCounters:
         """Return the counters before round 1, which are zero."""
-        return empty_state_counters(goal)
+        return empty_state_counters(goal, jumps=jumps)
 
-    def choose(self, goal: int, counters: StateCounters, key: int) -> int:
-        """Choose the policy of the next round, or refuse what is none."""
-        return self.decide_as_int(goal, self.constants, counters, key)
+    def settle(
+        self, counters: StateCounters, choice: int, shown: StateCounters, rounds: int = 1
+    ) -> StateCounters:
+        """Return the counters after a round, and what it showed by state."""
+        counts = (old + new for old, new in zip(counters[1:], shown[1:], strict=True))
+        return StateCounters(counters.rho + rounds, *counts)
 
-    def decide_as_int(self, goal: int, constants: Any, counters: StateCounters, key: int) -> int:
-        """Return the answer of `decide` as an int, or refuse it."""
-        return self.check_policy(goal, self.decide(goal, constants, counters, key))
+    def nothing_shown(self, goal: int, state: int, *, jumps: bool = False) -> StateCounters:
+        """Return what a round has shown when it begins."""
+        return empty_state_counters(goal, jumps=jumps)
 
-    def check_policy(self, goal: int, answer: object) -> int:
-        """Return an answer of `decide` as an int, or refuse what is no policy of this goal."""
-        if not isinstance(answer, int | np.integer) or not 0 <= answer < 1 << (goal - 1):
-            raise InvalidInput(
-                f"the learner {self.name} decided {answer!r}; it must be a policy, an int from 0 to"
-                f" 2^{goal - 1} - 1 with a bit for every state"
-            )
-        return int(answer)
+    def show(
+        self, shown: StateCounters, goal: int, state: int, finish: bool, after: int
+    ) -> StateCounters:
+        """Return what a round has shown after a step."""
+        return add_step(shown, state, finish, after)
+
+    def expect(self, counters: StateCounters, pending: Sequence[int]) -> StateCounters:
+        """Return the counters to decide from while outcomes of FINISH are pending.
+
+        They count as taken, and as won in the proportion in which FINISH is expected to win there.
+        """
+        n, waits = counters, np.array(pending, dtype=float)
+        mean = (n.won + 1.0) / (n.won + n.lost + 2.0)
+        return n._replace(won=n.won + waits * mean, lost=n.lost + waits * (1.0 - mean))
+
+    def pairs(self, counters: StateCounters) -> Iterable[tuple[float, float]]:
+        """Return every count twice: nothing is counted as a part of anything."""
+        return ((count, count) for part in counters[1:] for count in part.flat)
+
+    def example_counters(self, goal: int, rho: int, share: Share) -> StateCounters:
+        """Return counters before a round as they could have come about; a part of them jump."""
+        n, rounds = empty_state_counters(goal, jumps=share(2 * goal) < 0.25), rho - 1.0
+        shares = np.array([share(k) for k in range(2 * goal - 2)]).reshape(-1, 2)
+        up, won = np.floor(shares.T * rounds)
+        return StateCounters(rho, up, rounds - up, won, np.floor((rounds - won) / 2.0), n.jumps + 1)

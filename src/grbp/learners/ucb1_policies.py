@@ -4,20 +4,21 @@ Theorem 1 is about it, and its point is how badly that goes. A policy is a numbe
 s - 1 says whether to FINISH in state s; the counters are the rounds and wins of every policy.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from grbp.errors import TooLarge
-from grbp.learners.base import NoConstants
+from grbp.learners.base import AnyLearner, NoConstants, Share
 from grbp.learners.comparison import ucb_index
-from grbp.learners.counters import Round
+from grbp.learners.counters import NOBODY, Round
 from grbp.learners.getbe import PAPER
 from grbp.numerics.arrays import Floats
 from grbp.numerics.jit import kernel
 from grbp.numerics.rng import uniform
-from grbp.worlds.transition import Action, Policy, next_state
+from grbp.worlds.transition import Action, next_state
 
 MOST_POLICIES_GOAL = 11
 """The largest goal for which all policies are tried, 1,024 of them."""
@@ -60,48 +61,59 @@ def play_policy(goal: int, p_c: float, p_f: float, policy: int, state: int, key:
     return 1 if state == goal else 0
 
 
-@dataclass(frozen=True)
-class PolicyLearner:
-    """UCB1 with the deterministic policies of one goal as its arms.
+@kernel
+def ucb1_policy(_goal: int, _: NoConstants, n: Record, _key: int) -> int:
+    """Play UCB1 over all 2^(goal-1) deterministic policies."""
+    return ucb1_choice(n.plays, n.wins)
 
-    It has the methods of `Learner`, with the number of a policy in place of a threshold.
+
+@dataclass(frozen=True)
+class PolicyLearner(AnyLearner):
+    """UCB1 with the deterministic policies of one goal as its arms.
 
     Paper: thm:UCB1Reg
     """
 
     goal: int
     name: str = "ucb1-policies"
+    decide: Callable[..., int] = field(default=ucb1_policy, repr=False)
     constants: NoConstants = field(default_factory=NoConstants)
-    summary: str = "Play UCB1 over all 2^(goal-1) deterministic policies"
+    summary: str = ""
     reference: str = PAPER
-    memory: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.goal > MOST_POLICIES_GOAL:
             raise TooLarge(
                 f"ucb1-policies was asked for with a goal of {self.goal:,}; it tries all"
                 f" 2^(goal-1) policies, which is allowed up to a goal of {MOST_POLICIES_GOAL}"
             )
 
-    def choices(self, goal: int) -> tuple[int, ...]:
-        """Return the numbers of all policies."""
-        return tuple(range(2 ** (goal - 1)))
-
-    def policy(self, goal: int, choice: int) -> Policy:
-        """Return the policy of a number: one action for every state."""
-        return [(choice >> bit) & 1 for bit in range(goal - 1)]
-
-    def initial_counters(self, goal: int, f_goal: float, c_up: float) -> Record:  # noqa: ARG002
+    def initial_counters(
+        self, goal: int, f_goal: float = 0.0, c_up: float = 0.0, *, jumps: bool = False
+    ) -> Record:
         """Return the counters before round 1, which are zero."""
-        return Record(np.zeros(2 ** (goal - 1)), np.zeros(2 ** (goal - 1)))
+        return Record(*np.zeros((2, 2 ** (goal - 1))))
 
-    def choose(self, goal: int, counters: Record, key: int) -> int:  # noqa: ARG002
-        """Choose the policy of the next round."""
-        return ucb1_choice(counters.plays, counters.wins)
-
-    def settle(self, counters: Record, choice: int, one: Round) -> Record:
-        """Return the counters after a round that was played with a policy."""
+    def settle(self, counters: Record, choice: int, shown: Round, rounds: int = 1) -> Record:
+        """Return the counters after a round that was played with a policy; no other counts."""
         plays, wins = counters.plays.copy(), counters.wins.copy()
-        plays[choice] += 1
-        wins[choice] += one.won
+        if choice != NOBODY:
+            plays[choice] += rounds
+            wins[choice] += shown.won
         return Record(plays, wins)
+
+    def pairs(self, counters: Record) -> Iterable[tuple[float, float]]:
+        """Return how often every policy won, and was played."""
+        return zip(counters.wins, counters.plays, strict=True)
+
+    def checked_goals(self, goal: int) -> list[int]:
+        """Return the one goal at which it plays."""
+        return [self.goal]
+
+    def example_counters(self, goal: int, rho: int, share: Share) -> Record:
+        """Return the plays and wins of every policy as they could have come about."""
+        policies = self.choices(goal)
+        shares = np.array([share(k) for k in range(2 * len(policies))]).reshape(-1, 2)
+        plays = np.floor(shares[:, 0] * ((rho - 1.0) / len(policies)))
+        return Record(plays, np.floor(shares[:, 1] * plays))

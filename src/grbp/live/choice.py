@@ -3,12 +3,10 @@
 from typing import Final
 
 from grbp.errors import GrbpError, InvalidInput
-from grbp.learners.base import Learner
-from grbp.learners.counters import Counters, with_pending
+from grbp.learners.counters import Counters
 from grbp.learners.registry import LearnerLike
-from grbp.learners.state_learner import StateLearner
 from grbp.live.config import Config
-from grbp.live.ledger import Known, load_known, with_pending_by_state
+from grbp.live.ledger import Known, load_known
 from grbp.live.schema import CaseRow, StudyRow
 from grbp.live.starts import FIRST
 from grbp.numerics.rng import fold_in
@@ -68,7 +66,8 @@ def _choose(config: Config, given: LearnerLike | None, round_: int, known: Known
         return config.goal - 1 if n.c and not n.f + pending[0] else 0
     learner, draw = config.resolve_learner(given), fold_in(config.learner_key, round_)
     try:
-        choice = _ask(learner, config.goal, known, draw)
+        # FINISH that is pending counts as taken.
+        return learner.choose(config.goal, learner.expect(n, pending), draw)
     except GrbpError:
         raise
     except Exception as error:  # A learner of the user's own may do anything.
@@ -76,20 +75,3 @@ def _choose(config: Config, given: LearnerLike | None, round_: int, known: Known
             f"the learner {learner.name} could not decide ({type(error).__name__}: {error});"
             " correct it, and ask again"
         ) from error
-    if isinstance(learner, Learner) and choice not in learner.choices(config.goal):
-        raise InvalidInput(
-            f"the learner {learner.name} decided threshold {choice}, which it does not declare"
-        )
-    return choice
-
-
-def _ask(learner: Learner | StateLearner, goal: int, known: Known, draw: int) -> int:
-    """Ask a learner, with the pending FINISH counted as taken."""
-    n, pending = known.n, known.pending
-    if isinstance(learner, StateLearner):
-        assert not isinstance(n, Counters)  # noqa: S101 (a study by state counts so)
-        return learner.choose(goal, with_pending_by_state(n, pending), draw)
-    assert isinstance(n, Counters)  # noqa: S101
-    if n.f > 0.0:
-        n = with_pending(n, n.rho, float(pending[0]))
-    return learner.choose(goal, n, draw)

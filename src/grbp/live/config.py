@@ -10,13 +10,12 @@ import numpy as np
 
 from grbp import __version__
 from grbp.errors import Damaged, InvalidInput
-from grbp.learners.base import Learner
+from grbp.learners.base import AnyLearner
 from grbp.learners.counters import NO_COUNTS, Counters, initial_counters
 from grbp.learners.memory import Memory, MemoryLike, as_memory
 from grbp.learners.registry import LearnerLike, find_learner, with_horizon
 from grbp.learners.serialization import check_constants, learner_json, restore_learner
 from grbp.learners.state_counters import LARGEST_GOAL, empty_state_counters
-from grbp.learners.state_learner import StateLearner
 from grbp.live.arguments import MOST_CASES, check_label, check_text
 from grbp.live.labels import dump_labels, load_labels
 from grbp.live.learner_names import (
@@ -238,17 +237,17 @@ class Config:
         """The key of the learner's draws."""
         return replica_key(self.seed, LEARNER, 0)
 
-    def resolve_learner(self, given: LearnerLike | None) -> Learner | StateLearner:
+    def resolve_learner(self, given: LearnerLike | None) -> AnyLearner:
         """Return the learner, or refuse one that is not that of the study any more."""
         if given is None and isinstance(self.learner, str):
             return self._known_learner
         return self._find_learner(given)
 
     @cached_property
-    def _known_learner(self) -> Learner | StateLearner:
+    def _known_learner(self) -> AnyLearner:
         return self._find_learner(None)
 
-    def _find_learner(self, given: LearnerLike | None) -> Learner | StateLearner:
+    def _find_learner(self, given: LearnerLike | None) -> AnyLearner:
         kept = self.learner
         if not isinstance(kept, str):
             kept = {name: part for name, part in kept.items() if name != "model"}
@@ -452,16 +451,12 @@ def _tell_cases(
             f"cases = {number} was given with groups; nobody knows how many of each will come:"
             " leave it out"
         )
-    if not isinstance(learner, str):
-        raise InvalidInput(
-            f"cases = {number} was given with a learner that is no name; set its horizon yourself"
-        )
     return with_horizon(learner, first_round(start) - 1 + number, goal)
 
 
-def _check_learner(found: object) -> Learner | StateLearner:
+def _check_learner(found: AnyLearner) -> AnyLearner:
     """Refuse the learner of policies, which has no counters."""
-    if not isinstance(found, Learner | StateLearner):
+    if not (found.by_threshold or found.by_state):
         raise InvalidInput(
             "the learner ucb1-policies was given; a study needs one that decides a threshold,"
             " or an action for every state, from counters, such as doorstep-optimal"

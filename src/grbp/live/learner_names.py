@@ -14,11 +14,11 @@ from grbp.learners.registry import (
     MODELS,
     STATE_LEARNERS,
     LearnerLike,
+    add_setting,
     find_learner,
     is_path,
     learner_name,
 )
-from grbp.learners.state_learner import StateLearner
 from grbp.worlds.validation import check_goal
 
 BY_STATE: Final = ("state", "averaged")
@@ -50,8 +50,7 @@ def _find_models(learner: LearnerLike, goal: object) -> tuple[str, ...]:
     told = name_model(name)
     if isinstance(learner, str) and not is_path(learner):
         return (told,)
-    by_state = isinstance(find_learner(learner, check_goal(goal)), StateLearner)
-    if by_state:
+    if find_learner(learner, check_goal(goal)).by_state:
         return BY_STATE if told == "one" else (told,)
     if told != "one":
         raise InvalidInput(
@@ -94,10 +93,6 @@ def choose_learner(
     model = model or models[0]
     if memory is None:
         return learner, model
-    if not isinstance(learner, str):
-        raise InvalidInput(
-            f"memory = {memory!r} was given with a learner that is no name; set it there"
-        )
     told = check_memory(memory)
     written = told if isinstance(told, str) or not told.is_integer() else int(told)
-    return f"{learner}{',' if '=' in learner else ':'}memory={written}", model
+    return add_setting(learner, f"memory={written}", check_goal(goal)), model

@@ -425,13 +425,3 @@ def load_known(config: Config, text: str) -> Known:
         n, pending, rank = Counters(*parts[:9]), parts[9:10], 1 if config.plain else parts[10]
     more = parts[7 if config.by_state else 11 :]
     return Known(n, pending, more[0] if more else _find_seen(config, n, rank), rank)
-
-
-def with_pending_by_state(n: StateCounters, pending: list[int]) -> StateCounters:
-    """Return the counters to decide from while outcomes of FINISH are not known yet.
-
-    They count as taken, and as won in the proportion in which FINISH is expected to win there.
-    """
-    waits = np.array(pending, dtype=float)
-    mean = (n.won + 1.0) / (n.won + n.lost + 2.0)
-    return n._replace(won=n.won + waits * mean, lost=n.lost + waits * (1.0 - mean))

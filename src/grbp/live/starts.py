@@ -10,25 +10,21 @@ from typing import Any, Final
 import numpy as np
 
 from grbp.errors import InvalidInput
-from grbp.learners.base import Learner
+from grbp.learners.base import AnyLearner
 from grbp.learners.counters import NO_COUNTS, Counters
 from grbp.learners.registry import find_problem_learner
 from grbp.learners.serialization import check_counters
 from grbp.learners.state_counters import StateCounters, empty_state_counters
-from grbp.learners.state_learner import StateLearner
 
 DRAWN: Final[str] = "drawn"
 FIRST: Final[str] = "first"
 """Two ways to begin: with drawn estimates, or with one first CONTINUE and one first FINISH."""
 
 
-def check_start(
-    given: object, learner: Learner | StateLearner, goal: int, groups: list[str]
-) -> Any:
+def check_start(given: object, learner: AnyLearner, goal: int, groups: list[str]) -> Any:
     """Return how a study begins, as its configuration keeps it: a word, or counters."""
-    by_state = isinstance(learner, StateLearner)
     if isinstance(given, str) and given in (DRAWN, FIRST):
-        if by_state and given == FIRST:
+        if learner.by_state and given == FIRST:
             raise InvalidInput(
                 f"start = {given!r} was given with {learner.name}, which begins with nothing:"
                 " leave it out"
@@ -46,9 +42,9 @@ def check_start(
     return _as_kept(given, learner, goal)
 
 
-def _as_kept(given: object, learner: Learner | StateLearner, goal: int) -> list[Any]:
+def _as_kept(given: object, learner: AnyLearner, goal: int) -> list[Any]:
     """Return counters, or those of a fit, as a configuration keeps them."""
-    if isinstance(learner, StateLearner):
+    if learner.by_state:
         kept = as_kept(_counts_by_state(given, goal))
         check_kept_start(kept, goal, [], by_state=True)
         return kept

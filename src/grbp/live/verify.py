@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from grbp._format import plural
 from grbp.errors import GrbpError
 from grbp.learners.registry import LearnerLike
+from grbp.learners.serialization import set_as_kept
 from grbp.live.choice import UNDECIDED
 from grbp.live.config import load_config
 from grbp.live.learner_names import name_learner
@@ -171,7 +172,9 @@ def _decide_again(
         return replay(tx, event, learner, decide=True)
     config = load_config(study.config)
     # One that is given need not be the one that decided then.
-    given = learner if name_learner(learner) == config.learner_name else None
+    given = set_as_kept(learner, config.learner_name, config.goal) if learner else None
+    if name_learner(given) != config.learner_name:
+        given = None
     try:
         config.resolve_learner(given)
     except GrbpError as error:

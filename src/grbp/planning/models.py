@@ -13,9 +13,9 @@ from grbp._format import as_plain, format_number, plural
 from grbp._progress import ProgressLike, as_progress
 from grbp.engine.losses import losses
 from grbp.errors import InvalidInput
+from grbp.learners.base import AnyLearner
 from grbp.learners.registry import (
     MODELS,
-    EveryLearner,
     LearnerLike,
     find_learner,
     lacks_horizon,
@@ -280,7 +280,7 @@ def _find_model(name: object, world: World, cases: int) -> tuple[str, Any]:
     forgets = base != name
     if forgets:
         learner = f"{learner}:memory=averaged"
-    found: EveryLearner = find_learner(learner, world.goal)
+    found: AnyLearner = find_learner(learner, world.goal)
     if not forgets and lacks_horizon(found):
         found = find_learner(with_horizon(learner, cases, world.goal), world.goal)
     return str(name), found

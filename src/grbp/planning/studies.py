@@ -9,7 +9,7 @@ import numpy as np
 from grbp.engine.decisions import compile_or_interpret
 from grbp.engine.walk import DONE
 from grbp.errors import InvalidInput
-from grbp.learners.base import Learner
+from grbp.learners.base import AnyLearner
 from grbp.learners.registry import LearnerLike, find_learner
 from grbp.numerics.arrays import Floats, Ints, Words
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, replica_keys
@@ -33,10 +33,10 @@ class Study(NamedTuple):
 def play_studies(study: Study, problem: Problem, design: Design, checkpoints: Ints) -> Log:
     """Play all studies of one truth, and look at them after so many cases."""
     learner = find_learner(study.learner, problem)
-    if not isinstance(learner, Learner):
+    if not learner.by_threshold or learner.memory:
+        why = "forgets" if learner.by_threshold else "plays no thresholds"
         raise InvalidInput(
-            f"the learner {learner.name!r} was given; it plays no thresholds, so nothing can be"
-            " planned with it"
+            f"the learner {learner.name!r} was given; it {why}, so nothing can be planned with it"
         )
     goal = problem.goal
     design = design._replace(goal=goal, p_c=problem.p_c, p_f=problem.p_f)
@@ -65,14 +65,11 @@ def play_studies(study: Study, problem: Problem, design: Design, checkpoints: In
     finally:
         pool.shutdown(cancel_futures=True)
     for answer in answers - {DONE}:
-        raise InvalidInput(
-            f"the learner {learner.name} played threshold {answer}, which is not among the"
-            " thresholds that it declares"
-        )
+        learner.check_choice(goal, answer)
     return log
 
 
-def _gaps(problem: Problem, learner: Learner) -> Floats:
+def _gaps(problem: Problem, learner: AnyLearner) -> Floats:
     """Return what a case loses on average with each threshold; -1 for one that is not played."""
     gaps = np.full(problem.goal, -1.0)
     for threshold in {*learner.choices(problem.goal), 0, 1}:

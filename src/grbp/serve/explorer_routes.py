@@ -18,7 +18,6 @@ from grbp.explorer.explorer_models import (
 from grbp.explorer.page import served_page
 from grbp.explorer.simulations import Busy, why_impossible
 from grbp.explorer.verdicts import judge_claims
-from grbp.learners.base import Learner
 from grbp.learners.registry import DEFAULT_LEARNER, LEARNERS, find_learner
 from grbp.live.endpoints import VIEWER, check_learner
 from grbp.serve.http_errors import Refusal
@@ -46,11 +45,10 @@ def _find_owner(request: Request) -> str:
 def describe_explorer(request: Request) -> Response:
     """Say which learners can be simulated, within which limits, and whether by this caller."""
     names = [*_FIRST, *(name for name in LEARNERS if name not in (*_FIRST, *_WITHOUT))]
-    known = {name: LEARNERS[name] for name in names}
     learners = [
         {"name": name, "summary": one.summary, "gamma": getattr(one.constants, "gamma", None)}
-        for name, one in known.items()
-        if isinstance(one, Learner)
+        for name, one in ((name, LEARNERS[name]) for name in names)
+        if not callable(one)
     ]
     return json_response(
         {

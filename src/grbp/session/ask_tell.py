@@ -15,18 +15,9 @@ from grbp.errors import InvalidInput
 from grbp.learners.counters import NOBODY, Counters
 from grbp.learners.registry import DEFAULT_LEARNER, LearnerLike, find_learner
 from grbp.learners.serialization import check_counters
-from grbp.learners.state_counters import StateCounters, empty_state_counters
-from grbp.learners.state_learner import StateLearner
+from grbp.learners.state_counters import StateCounters
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
-from grbp.session.knowledge import (
-    Shown,
-    count_case,
-    count_moves,
-    counters_for,
-    know,
-    nothing_shown,
-    show_step,
-)
+from grbp.session.knowledge import count_case, count_moves, counters_for, know
 from grbp.session.saved import Case, Saved, read_file, read_json, write_json
 from grbp.worlds.chain import Chain
 from grbp.worlds.problem import Problem
@@ -122,11 +113,9 @@ class Session(Displayable):
         self._given = learner
         self._learner_key = replica_key(self.seed, LEARNER, self.replica)
         init_key = replica_key(self.seed, OPENING, self.replica)
-        known: Any = self._learner.initial_counters(
-            self.goal, uniform(init_key, 0), uniform(init_key, 1)
+        known = self._learner.initial_counters(
+            self.goal, uniform(init_key, 0), uniform(init_key, 1), jumps=self._may_jump
         )
-        if isinstance(self._learner, StateLearner):
-            known = empty_state_counters(self.goal, jumps=self._may_jump)
         self.rho = 1
         if counters is not None:
             known = check_counters(counters, self._learner)
@@ -135,7 +124,7 @@ class Session(Displayable):
         self.state: int | None = None
         self.threshold = 0
         self._finish = finish_mask(self.goal, 0)
-        self._shown: Shown = nothing_shown(self._learner, 0, self.goal, self._may_jump)
+        self._shown = self._learner.nothing_shown(self.goal, 0, jumps=self._may_jump)
         self._overridden = False
 
     def __repr__(self) -> str:
@@ -194,7 +183,7 @@ class Session(Displayable):
         counters = counters_for(self._learner, self._known, key)
         self.threshold = self._learner.choose(self.goal, counters, key)
         self._finish = finish_mask(self.goal, self._learner.policy(self.goal, self.threshold))
-        self._shown = nothing_shown(self._learner, self.state, self.goal, self._may_jump)
+        self._shown = self._learner.nothing_shown(self.goal, self.state, jumps=self._may_jump)
         self._overridden = False
         return self.threshold
 
@@ -263,7 +252,7 @@ class Session(Displayable):
                 f"state {state!r} was told after {action.name} in state {before}; it must be"
                 f" {', '.join(most)}{' or ' if most else ''}{last}"
             )
-        self._shown = show_step(self._shown, self.goal, before, finish, int(state))
+        self._shown = self._learner.show(self._shown, self.goal, before, finish, int(state))
         self._overridden = self._overridden or action != asked
         self.state = int(state)
         if state in (DEAD_END, self.goal):
@@ -299,7 +288,7 @@ class Session(Displayable):
         (1, None, 2.0)
         """
         self._present()
-        self._known = count_moves(self._known, self._shown)
+        self._known = count_moves(self._learner, self._known, self._shown)
         self.state = None
 
     def to_json(self) -> str:

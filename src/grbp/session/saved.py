@@ -13,26 +13,25 @@ import numpy as np
 
 from grbp._io import reason
 from grbp.errors import InvalidInput
-from grbp.learners.counters import Counters, Round
-from grbp.learners.registry import EveryLearner, LearnerLike, find_learner
+from grbp.learners.base import AnyLearner
+from grbp.learners.memory import outcomes_of
+from grbp.learners.registry import LearnerLike, find_learner
 from grbp.learners.serialization import (
     MOST,
     are_consistent,
     check_constants,
     learner_json,
     restore_learner,
-    success_pairs,
 )
-from grbp.learners.state_counters import StateCounters, empty_state_counters
-from grbp.learners.state_learner import StateLearner
-from grbp.learners.ucb1_policies import PolicyLearner, Record
-from grbp.session.knowledge import Knowledge, Shown, know
+from grbp.session.knowledge import Knowledge, know
 from grbp.worlds.chain import Chain
 from grbp.worlds.plain import from_plain
 from grbp.worlds.validation import as_seed, check_goal, check_whole
 
 _FORMAT: Final = "grbp session"
 _FORMAT_VERSION: Final = 1
+_IMPOSSIBLE: Final = "the saved session is damaged: its open case cannot have come about"
+_UNFIT: Final = "the saved session is damaged: its counters do not fit together"
 
 
 class Case(NamedTuple):
@@ -40,7 +39,7 @@ class Case(NamedTuple):
 
     state: int
     threshold: int
-    counts: Shown
+    counts: Any
     overruled: bool
 
 
@@ -111,7 +110,7 @@ def read_json(text: str, given: LearnerLike | None) -> Saved:
         numbers = (as_seed(data["seed"]), check_whole("replica", data["replica"], 0, MOST), rho)
         chain = _chain_of(data.get("chain"), goal)
         known = _known_of(data, learner, rho, chain)
-        case = _case_of(data["case"], learner, goal, known)
+        case = _case_of(data["case"], learner, goal, chain)
     except InvalidInput:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -130,7 +129,7 @@ def _chain_of(stored: Any, goal: int) -> Chain | None:
 
 
 def _known_of(
-    data: Mapping[str, Any], learner: EveryLearner, rho: int, chain: Chain | None
+    data: Mapping[str, Any], learner: AnyLearner, rho: int, chain: Chain | None
 ) -> Knowledge:
     """Return what a saved session knows, or refuse what cannot have been counted."""
     kept = tuple(
@@ -149,54 +148,43 @@ def _known_of(
     return Knowledge(kept, weights)
 
 
-def _memory_of(stored: Any, learner: EveryLearner, rho: int, goal: int, chain: Chain | None) -> Any:
+def _memory_of(stored: Any, learner: AnyLearner, rho: int, goal: int, chain: Chain | None) -> Any:
     """Return the counters of a saved session, or refuse those that cannot have been counted."""
-    memory: Counters | Record
-    if isinstance(learner, StateLearner):
-        jumps = chain is not None and not chain.leads_to_neighbours
-        counters = _state_counters_of(stored, goal, jumps)
-        if counters.rho != rho:
-            raise InvalidInput("the saved session is damaged: its counters do not fit together")
-        return counters
-    if isinstance(learner, PolicyLearner):
-        memory = Record(*(np.array(part, dtype=np.float64) for part in stored))
-        pairs = list(zip(memory.wins, memory.plays, strict=True))
-        fits = len(pairs) == len(learner.choices(learner.goal)) and memory.plays.ndim == 1
-    else:
-        memory = Counters(stored[0], *map(float, stored[1:]))
-        pairs, fits = success_pairs(memory), memory.rho == rho
-    if not fits or not are_consistent(pairs):
-        raise InvalidInput("the saved session is damaged: its counters do not fit together")
-    return memory
+    counters = _read_like(stored, learner.initial_counters(goal, jumps=_may_jump(chain)))
+    if getattr(counters, "rho", rho) != rho or not are_consistent(learner.pairs(counters)):
+        raise InvalidInput(_UNFIT)
+    return counters
 
 
-def _state_counters_of(stored: Any, goal: int, jumps: bool) -> StateCounters:
-    """Return counters by state, or refuse what cannot have been counted."""
-    like = empty_state_counters(goal, jumps=jumps)
-    rho, *parts = stored
-    *near, far = (np.array(part, dtype=np.float64) for part in parts)
-    # An array without rows is written as an empty list.
-    counts = [*near, far if far.size else far.reshape(0, 0)]
-    if [one.shape for one in counts] != [one.shape for one in like[1:]] or not all(
-        ((one >= 0.0) & np.isfinite(one)).all() for one in counts
-    ):
-        raise InvalidInput("the saved session is damaged: its counters do not fit together")
-    return StateCounters(check_whole("rho", rho, 1, MOST), *counts)
+def _may_jump(chain: Chain | None) -> bool:
+    return chain is not None and not chain.leads_to_neighbours
 
 
-def _case_of(stored: Any, learner: EveryLearner, goal: int, known: Knowledge) -> Case | None:
+def _read_like(stored: Any, like: Any) -> Any:
+    """Return counts that were written as lists, of the kind and the shapes of others."""
+    counts: list[Any] = []
+    for part, other in zip(stored, like, strict=True):
+        if not isinstance(other, np.ndarray):
+            whole = isinstance(other, int)
+            counts.append(check_whole("a count", part, 0, MOST) if whole else float(part))
+            continue
+        array = np.array(part, dtype=np.float64)
+        if array.shape != other.shape and array.size + other.size:
+            raise InvalidInput(_UNFIT)
+        counts.append(array.reshape(other.shape))  # Without rows, it is written as an empty list.
+    return type(like)(*counts)
+
+
+def _case_of(stored: Any, learner: AnyLearner, goal: int, chain: Chain | None) -> Case | None:
     """Return the open case of a saved session, if there is one."""
     if stored is None:
         return None
     state = check_whole("state", stored["state"], 1, goal - 1)
-    if isinstance(learner, StateLearner):
-        policy = check_whole("threshold", stored["threshold"], 0, (1 << (goal - 1)) - 1)
-        shown = _state_counters_of(stored["counts"], goal, known.kept[0].jumps.size > 0)
-        if shown.won.any() or shown.lost.any():
-            raise InvalidInput("the saved session is damaged: its open case cannot have come about")
-        return Case(state, policy, shown, bool(stored["overruled"]))
-    counts = Round(*(check_whole("a count", count, 0, MOST) for count in stored["counts"]))
-    threshold = check_whole("threshold", stored["threshold"], 0, max(learner.choices(goal)))
-    if threshold not in learner.choices(goal) or counts.c_up > counts.c or counts.f or counts.won:
-        raise InvalidInput("the saved session is damaged: its open case cannot have come about")
-    return Case(state, threshold, counts, bool(stored["overruled"]))
+    choice = check_whole("threshold", stored["threshold"], 0, MOST)
+    if choice not in learner.choices(goal):
+        raise InvalidInput(_IMPOSSIBLE)
+    shown = _read_like(stored["counts"], learner.nothing_shown(goal, state, jumps=_may_jump(chain)))
+    outcomes = outcomes_of(shown)
+    if (outcomes < 0.0).any() or outcomes[2:].any() or np.any(shown.won):
+        raise InvalidInput(_IMPOSSIBLE)
+    return Case(state, choice, shown, bool(stored["overruled"]))
