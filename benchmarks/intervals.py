@@ -20,12 +20,14 @@ import numpy as np
 import grbp
 from columns import Columns
 from grbp.engine.decisions import choose_engine, decisions
-from grbp.experiments import EXPERIMENTS, FIGURE_3, FIGURE_5, CurveResult, Spec
+from grbp.experiments import EXPERIMENTS, FIGURE_3, FIGURE_5
+from grbp.experiments.cells import make_cells
+from grbp.experiments.game import Tally
 from grbp.experiments.moments import weighted_sum
 from grbp.experiments.provenance import make_meta
 from grbp.experiments.regret import Curve, bound_unseen, gap_per_threshold
-from grbp.experiments.simulation import checkpoints_up_to
 from grbp.experiments.splitting import BATCHES, play_batches
+from grbp.experiments.sweep_result import SweptCell
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import measure_growth
 from measure import Effort, say
@@ -53,22 +55,25 @@ LEGEND = (
 )
 
 
-def pool_of(spec: Spec, learner: str, replicas: int, times: int) -> Floats:
+def pool_of(spec: grbp.SweepSpec, learner: str, replicas: int, times: int) -> Floats:
     """Plays replicas, or batches of split ones: their regret, [one, checkpoint]."""
-    found = grbp.find_learner(learner, spec.problem)
-    kept = checkpoints_up_to(spec.rounds, spec.checkpoints)
-    engine = choose_engine(spec.problem, found, spec.rounds, spec.engine)
+    (problem,) = spec.each_problem()
+    found, kept = grbp.find_learner(learner, problem), spec.checkpoints
+    engine = choose_engine(problem, found, kept[-1], spec.engine)
     if spec.splitting:
         runs = [
-            play_batches(spec.problem, found, kept, replicas, SEED + k, engine=engine)
+            play_batches(problem, found, np.array(kept), replicas, SEED + k, engine=engine)
             for k in range(times)
         ]
         return np.concatenate([run.means.T for run in runs])
-    gaps = gap_per_threshold(spec.problem, found)
-    blocks = decisions(
-        spec.problem, found, kept.tolist(), times * replicas, SEED, engine=engine, regret="pseudo"
-    )
+    gaps = gap_per_threshold(problem, found)
+    blocks = decisions(problem, found, kept, times * replicas, SEED, engine=engine, regret="pseudo")
     return np.concatenate([weighted_sum(block.played, gaps) for block in blocks])
+
+
+def at_last(problem: grbp.Problem, rounds: int) -> grbp.SweepSpec:
+    """Any learner on a problem, whose regret is asked for after the last round alone."""
+    return grbp.SweepSpec("x", problem, "getbe-sm", rounds, 1)
 
 
 def drawn(pool: Floats, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -93,36 +98,32 @@ def experiments(effort: Effort) -> list[Columns]:
         ],
     )
     for spec in EXPERIMENTS.values():
-        if isinstance(spec, Spec):
+        if spec.curves:
             for learner in spec.learners:
                 say(f"{spec.name}: {learner}")
                 table.rows.append(_experiment(spec, learner, effort))
     return [table]
 
 
-def _experiment(spec: Spec, learner: str, effort: Effort) -> list[str]:
+def _experiment(spec: grbp.SweepSpec, learner: str, effort: Effort) -> list[str]:
     replicas = effort.choose(1000 if spec.splitting else 20, spec.replicas)
     pool = pool_of(spec, learner, replicas, effort.choose(1, 5))
-    kept = checkpoints_up_to(spec.rounds, spec.checkpoints)
-    found = grbp.find_learner(learner, spec.problem)
-    unseen = (
-        None
-        if spec.splitting
-        else bound_unseen(spec.problem, found.choices(spec.problem.goal), kept, replicas)
-    )
-    size, meta = BATCHES if spec.splitting else replicas, make_meta({learner: found}, {})
+    kept, alone = np.array(spec.checkpoints), replace(spec, learners=(learner,))
+    (cell,) = make_cells(alone)
+    unseen = None if spec.splitting else cell.game.unseen(kept, replicas)
+    size, meta = BATCHES if spec.splitting else replicas, make_meta({}, {})
     follows = spec.name.startswith("growth")
 
-    def result(mean: Floats, covariance: Floats) -> CurveResult:
+    def result(mean: Floats, covariance: Floats) -> grbp.SweepResult:
         curve = Curve(mean, covariance, np.zeros(2), {}, unseen=unseen)
-        return CurveResult.from_curves(replace(spec, learners=(learner,)), {learner: curve}, meta)
+        return grbp.SweepResult(alone, (SweptCell(cell, Tally(()), (), (), curve),), meta)
 
     truth = pool.mean(axis=0)
     slope = measure_growth(result(truth, np.zeros((len(kept),) * 2)), learner).slopes()[-1].value
     rng, draws, held = np.random.default_rng(SEED), effort.choose(20, 1000), np.zeros(3)
     for _ in range(draws):
         one = result(*drawn(pool, size, rng))
-        curve = one.simulation.curves[learner]
+        curve = one.simulation().curves[learner]
         low, high = curve.band()
         inside = (low <= truth) & (truth <= high)
         # Where all replicas agree there is nothing to hold but rounding.
@@ -150,14 +151,15 @@ def plain(effort: Effort) -> list[Columns]:
             " band and table of intervals."
         ],
     )
-    spec = Spec("plain", FIGURE_3.problem, ("x",), 5000, 1, checkpoints=(5000,))
+    (problem,) = FIGURE_3.each_problem()
+    spec = at_last(problem, 5000)
     for learner in ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "doorstep-optimal"):
         say(f"plain: {learner}")
         pool = pool_of(spec, learner, effort.choose(2000, 200_000), 1)[:, 0]
-        found, rng = grbp.find_learner(learner, spec.problem), np.random.default_rng(SEED)
+        found, rng = grbp.find_learner(learner, problem), np.random.default_rng(SEED)
         cells, draws = [], effort.choose(50, 1000)
         for size in (200, 1000, 10_000):
-            unseen = bound_unseen(spec.problem, found.choices(4), np.array([5000]), size)
+            unseen = bound_unseen(problem, found.choices(4), np.array([5000]), size)
             room, held = 0.0 if unseen is None else float(unseen[0]), np.zeros(2)
             for _ in range(draws):
                 one = pool[rng.integers(0, len(pool), size)]
@@ -243,7 +245,7 @@ def league(effort: Effort) -> list[Columns]:
         say(f"league: {learner}")
         pools = []
         for p_c, p_f in ((a, b) for a in tenths for b in tenths):
-            spec = Spec("x", grbp.Problem(4, p_c, p_f), ("x",), 5000, 1, checkpoints=(5000,))
+            spec = at_last(grbp.Problem(4, p_c, p_f), 5000)
             pools.append(pool_of(spec, learner, effort.choose(300, 4000), 1)[:, 0])
         truth = sum(float(pool.mean()) for pool in pools)
         rng, draws, cells = np.random.default_rng(SEED), effort.choose(20, 400), []
@@ -264,8 +266,7 @@ def maps(effort: Effort) -> list[Columns]:
     size, pools, rooms, right = effort.choose(100, FIGURE_5.replicas), [], [], []
     say("maps: figure-5")
     for problem in FIGURE_5.each_problem():
-        cell = Spec("x", problem, ("x",), rounds, 1, checkpoints=(rounds,))
-        pools.append(pool_of(cell, name, size, 5)[:, 0])
+        pools.append(pool_of(at_last(problem, rounds), name, size, 5)[:, 0])
         choices = grbp.find_learner(name, problem).choices(problem.goal)
         unseen = bound_unseen(problem, choices, np.array([rounds]), size)
         rooms.append(0.0 if unseen is None else float(unseen[0]))
@@ -314,7 +315,7 @@ def adaptive(effort: Effort) -> list[Columns]:
     draws, rng = effort.choose(10, 200), np.random.default_rng(SEED)
     for learner in ("getbe-sm", "doorstep-optimal"):
         say(f"adaptive: {learner}")
-        specs = [Spec("x", one, ("x",), 1000, 1, checkpoints=(1000,)) for one in problems]
+        specs = [at_last(one, 1000) for one in problems]
         pools = [pool_of(one, learner, effort.choose(500, 4000), 1)[:, 0] for one in specs]
         choices = grbp.find_learner(learner, 4).choices(4)
         for begun in (50, 200, 1000):

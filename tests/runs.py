@@ -1,6 +1,6 @@
 """What many tests ask: problems of the paper, small experiments, decisions in one piece."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,11 @@ import pytest
 
 from grbp import Problem
 from grbp.engine.decisions import Decisions, decisions
-from grbp.experiments import Meta, Spec
+from grbp.experiments import Meta
 from grbp.experiments.cells import Cell, make_cells
+from grbp.experiments.game import Tally
 from grbp.experiments.moments import Sums
+from grbp.experiments.regret import Curve
 from grbp.experiments.sweep_result import SweepResult, SweptCell
 from grbp.experiments.sweep_spec import SweepSpec
 from grbp.learners.base import AnyLearner, Learner
@@ -21,8 +23,14 @@ UNEVEN = Problem(7, 0.55, 0.2, {1: 0.2, 3: 0.5, 6: 0.3})
 FOUND = [find_problem_learner(name, FIGURE_4) for name in [*LEARNERS, "threshold-0", "threshold-3"]]
 BUILT_IN = [learner for learner in FOUND if isinstance(learner, Learner)]
 BOTH_ENGINES = pytest.mark.parametrize("engine", ["walk", "leap"])
-CURVES = Spec(
-    "small", Problem(4, 0.45, 0.3), ("getbe-sm", "getbe-ucb", "no-explore"), 200, 40, seed=7
+CURVES = SweepSpec(
+    "small",
+    Problem(4, 0.45, 0.3),
+    ("getbe-sm", "getbe-ucb", "no-explore"),
+    rounds=200,
+    replicas=40,
+    seed=7,
+    curves=True,
 )
 GRID = SweepSpec(
     "small-map",
@@ -37,12 +45,20 @@ META = Meta({"getbe-sm": {"gamma": 15.0}}, {"getbe-sm": "walk"}, {}, "unknown", 
 
 def made_up(spec: SweepSpec, regret: Callable[[Cell], tuple[float, float]]) -> SweepResult:
     """A result whose cells have a mean and a standard error of one's choice."""
-    cells = []
+    cells, nothing = [], np.zeros(1, dtype=np.int64)
     for cell in make_cells(spec):
         mean, se = regret(cell)
-        cells.append(
-            SweptCell(cell, (Sums.nothing(1)._replace(replicas=spec.replicas),), (mean,), (se,))
-        )
+        tally = Tally((Sums(spec.replicas, nothing, nothing[:, None]),))
+        cells.append(SweptCell(cell, tally, (mean,), (se,)))
+    return SweepResult(spec, tuple(cells), META)
+
+
+def made_up_curves(spec: SweepSpec, curves: Mapping[str, Curve]) -> SweepResult:
+    """A result whose learners have curves of one's choice."""
+    cells = []
+    for cell in make_cells(spec):
+        curve = curves[str(cell.learner)]
+        cells.append(SweptCell(cell, Tally(()), tuple(curve.mean), tuple(curve.se), curve))
     return SweepResult(spec, tuple(cells), META)
 
 

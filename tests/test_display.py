@@ -17,7 +17,7 @@ from runs import FIGURE_3, GRID, made_up
 
 import grbp
 from grbp.errors import InvalidInput, MissingExtra
-from grbp.experiments import Spec, run
+from grbp.experiments import run
 from grbp.experiments.tables import COLUMNS
 
 NASTY = "<script>alert('$1')</script>"
@@ -39,7 +39,7 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "session": session,
         "policies": grbp.Session(3, "ucb1-policies"),
         "simulation": grbp.simulate(FIGURE_3, [nasty, "no-explore"], **sizes),
-        "curves": run(Spec("own", FIGURE_3, (nasty,), **sizes), folder),
+        "curves": run(grbp.SweepSpec("own", FIGURE_3, (nasty,), **sizes, curves=True), folder),
         "map": run(replace(GRID, learners=(nasty,), engine="walk"), folder),
         "league": run(league, folder),
         "fit": walked(60, names=(NASTY, "other"), group="group"),

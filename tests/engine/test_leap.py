@@ -22,9 +22,10 @@ from grbp.engine.leap import make_leaps
 from grbp.engine.recorder import StepLaw
 from grbp.engine.walk import Starts
 from grbp.errors import InvalidInput
-from grbp.experiments import Spec, run
+from grbp.experiments import run
 from grbp.experiments.regret import gap_per_threshold
 from grbp.experiments.simulation import simulate
+from grbp.experiments.sweep_spec import SweepSpec
 from grbp.learners import getbe, policy_bandits as selection
 from grbp.learners.base import Doubt, Learner, NoConstants, Thinning
 from grbp.learners.counters import Counters, play
@@ -437,8 +438,8 @@ def test_the_faster_engine_is_chosen_and_told(tmp_path: Path) -> None:
         simulate(LOW, ["getbe-sm"], 10, 2, 0, engine="run")  # type: ignore[arg-type]
     told = {"getbe-sm": "leap", "ucb1-policies": "walk"}
     assert simulate(LOW, list(told), 300, 2, 0).engines == told
-    made = run(Spec("told", LOW, tuple(told), 300, 2, seed=0), tmp_path)
-    assert made.meta.engines == made.simulation.engines == told
+    made = run(SweepSpec("told", LOW, tuple(told), 300, 2, curves=True), tmp_path)
+    assert made.meta.engines == made.simulation().engines == told
 
 
 @pytest.mark.sample("4-*")

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 import grbp
 from grbp.experiments.cells import Cell, Chunk, Played, make_cells
 from grbp.experiments.chunks import Queue, choose_chunks, find_missing
+from grbp.experiments.game import Tally
 from grbp.experiments.sweep import Shard
 from grbp.experiments.sweep_file import StoredChunk
 from grbp.experiments.sweep_spec import SweepSpec
@@ -59,7 +60,7 @@ def test_tasks_hold_every_replica_once(
     counted: Counter[tuple[str, int]] = Counter()
     for task in queue.tasks():
         assert task
-        queue.learn_from(Played(chunk, (), each * chunk.size) for chunk in task)
+        queue.learn_from(Played(chunk, Tally(()), each * chunk.size) for chunk in task)
         counted.update((c.cell.key, c.first + k) for c in task for k in range(c.size))
     wanted = {(cell.key, 7 + k) for cell, n in zip(cells, sizes, strict=True) for k in range(n)}
     assert counted == Counter(wanted)
@@ -72,9 +73,9 @@ def test_nothing_is_said_of_the_time_left_until_every_learner_was_measured() -> 
     others = list(make_cells(replace(SPEC, learners=["getbe-sm", "no-explore"])))
     queue.put(Chunk(cell, 0, 1000) for cell in others)
     first = Chunk(others[0], 0, 100)
-    queue.learn_from([Played(first, (), 2.0)])
+    queue.learn_from([Played(first, Tally(()), 2.0)])
     assert queue.work_left is None
-    queue.learn_from([Played(first._replace(cell=others[1]), (), 1.0)])
+    queue.learn_from([Played(first._replace(cell=others[1]), Tally(()), 1.0)])
     assert queue.work_left == 900 * 0.02 + 900 * 0.01
 
 

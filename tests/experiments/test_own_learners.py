@@ -1,7 +1,7 @@
 """Learners of one's own in experiments: run once, kept, and never found again once changed."""
 
 import dataclasses
-from importlib import import_module
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from runs import FIGURE_3
 
 import grbp
 from grbp.errors import InvalidInput
-from grbp.experiments import Spec, address, load, run
+from grbp.experiments import load_result, run
 from grbp.experiments.cells import make_cells
 from grbp.learners.counters import Counters
 
@@ -28,7 +28,7 @@ def patient(_goal: int, constants: Patience, n: Counters, _key: int) -> int:
 
 
 MINE = grbp.Learner("patient", patient, Patience())
-CURVES = Spec("own", FIGURE_3, ("getbe-sm", MINE), 50, 20, engine="walk")
+CURVES = grbp.SweepSpec("own", FIGURE_3, ("getbe-sm", MINE), 50, 20, engine="walk", curves=True)
 GRID = grbp.SweepSpec(
     "own", {"goal": 3, "p_c": (0.3, 0.6), "p_f": (0.2, 0.4)}, (MINE,), 50, 20, engine="walk"
 )
@@ -41,32 +41,32 @@ def test_a_result_is_kept_until_the_learner_changes(
 ) -> None:
     first = run(spec, tmp_path)
     # It would have to be played.
-    monkeypatch.setattr(import_module("grbp.experiments.runner"), "simulate", None)
     monkeypatch.setattr("grbp.experiments.workers.play", None)
     again = run(spec, tmp_path)
     assert again.meta == first.meta
     assert again.spec == spec
-    assert again.spec.learners[-1].resolve() is MINE
+    assert getattr(again.spec.learners[-1], "learner", None) is MINE
     monkeypatch.undo()
-    before = {cell.key for cell in make_cells(GRID)} | {address(CURVES)}
+    before = {cell.key for cell in make_cells(GRID)}
     monkeypatch.setitem(globals(), "LIMIT", 30)
-    assert before.isdisjoint({cell.key for cell in make_cells(GRID)} | {address(CURVES)})
+    assert before.isdisjoint(cell.key for cell in make_cells(GRID))
     changed = run(spec, tmp_path)
     assert list(changed.rows()) != list(first.rows())
 
 
 def test_a_file_says_whose_result_it_is(tmp_path: Path) -> None:
-    result = run(CURVES, tmp_path)
-    found = load(tmp_path / address(CURVES))
-    assert found.spec == CURVES
-    assert found.spec.names == ("getbe-sm", "patient")
-    assert list(found.simulation.curves) == ["getbe-sm", "patient"]
-    assert found.meta.constants["patient"] == {"rounds": 5.0}
+    run(CURVES, tmp_path)
+    told = json.loads(json.dumps(CURVES.as_json()))
+    assert [one if isinstance(one, str) else one["name"] for one in told["learners"]] == [
+        *CURVES.names
+    ]
     with pytest.raises(InvalidInput, match="so give the learner itself"):
-        run(dataclasses.replace(found.spec, seed=8), tmp_path)
+        grbp.SweepSpec.from_json(told)
+    found = load_result(tmp_path, CURVES)
+    assert found.meta.constants["patient"] == {"rounds": 5.0}
     direct = grbp.simulate(FIGURE_3, ["getbe-sm", MINE], 50, 20, engine="walk")
     np.testing.assert_array_equal(
-        result.simulation.curves["patient"].final, direct.curves["patient"].final
+        found.simulation().curves["patient"].final, direct.curves["patient"].final
     )
 
 
@@ -87,7 +87,7 @@ def test_a_learner_of_the_package_is_known_by_its_name() -> None:
     assert dataclasses.replace(CURVES, learners=(known,)).learners == ("getbe-sm",)
     other = dataclasses.replace(known, constants=grbp.Control(7.0))
     one, two = (dataclasses.replace(CURVES, learners=(learner,)) for learner in (known, other))
-    assert address(one) != address(two)
+    assert {cell.key for cell in make_cells(one)}.isdisjoint(cell.key for cell in make_cells(two))
 
 
 def test_as_a_name_it_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,5 +96,5 @@ def test_as_a_name_it_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.syspath_prepend(tmp_path)
     spec = dataclasses.replace(CURVES, learners=("wards:MINE", "wards:MINE:rounds=20"))
     result = run(spec, tmp_path)
-    assert list(result.simulation.curves) == ["wards:MINE", "wards:MINE:rounds=20"]
+    assert list(result.simulation().curves) == ["wards:MINE", "wards:MINE:rounds=20"]
     assert run(spec, tmp_path).meta == result.meta

@@ -13,12 +13,11 @@ from scipy import stats
 from grbp import Problem, gap, value
 from grbp.engine import decisions as engine_module
 from grbp.engine.decisions import Kind, choose_engine, decisions
+from grbp.experiments.game import ChoiceGame, Tally, make_game
 from grbp.experiments.moments import Sums, price
 from grbp.experiments.regret import (
     Curve,
     band_width,
-    choose_whole_numbers,
-    curve,
     gap_per_threshold,
 )
 from grbp.experiments.simulation import simulate
@@ -129,14 +128,16 @@ def test_errors_are_those_of_numpy_on_the_raw_decisions(monkeypatch: pytest.Monk
     ],
 )
 def test_blocks_and_their_order_change_no_bit(problem: Problem, name: str, kind: Kind) -> None:
-    learner, checkpoints = find_problem_learner(name, problem), np.array([1.0, 9.0, 200.0])
-    played = partial(decisions, problem, learner, [1, 9, 200], 90, 4, regret=kind)
-    whole = curve(problem, learner, checkpoints, played(), kind)
+    learner, checkpoints = find_problem_learner(name, problem), [1, 9, 200]
+    game = make_game(problem, learner, checkpoints, 4, "walk", kind=kind)
+    assert isinstance(game, ChoiceGame)
+    whole = game.curve(game.play(0, 90))
+    played = partial(decisions, problem, learner, checkpoints, 90, 4, regret=kind)
     for size in (1, 7, 4096):
-        blocks = list(played(block_size=size))
+        blocks = list(map(game.count, played(block_size=size)))
         mixed = np.random.default_rng(size).permutation(len(blocks)).tolist()
         for order in (blocks, blocks[::-1], [blocks[k] for k in mixed]):
-            again = curve(problem, learner, checkpoints, order, kind)
+            again = game.curve(Tally.join(order))
             assert again.mean.tobytes() == whole.mean.tobytes()
             assert again.covariance.tobytes() == whole.covariance.tobytes()
             assert again.threshold_share == whole.threshold_share
@@ -187,8 +188,9 @@ def test_the_end_of_a_curve_is_the_price_of_that_round_alone() -> None:
         engine = choose_engine(problem, learner, rounds)
         block = all_at_once(problem, name, [rounds], 60, 2, engine=engine, regret="pseudo")
         gaps = gap_per_threshold(problem, learner)
-        numbers, costs = choose_whole_numbers("pseudo", gaps, rounds)
-        assert price(Sums.of(numbers(block)), costs) == (ends.mean[-1], ends.se[-1])
+        game = make_game(problem, learner, [rounds], 2, engine)
+        assert isinstance(game, ChoiceGame)
+        assert game.price(game.count(block)) == [(ends.mean[-1], ends.se[-1])]
         counted = price(Sums.of(block.played[:, 0]), gaps)
         if problem.goal == 4:
             assert counted == (ends.mean[-1], ends.se[-1])

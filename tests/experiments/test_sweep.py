@@ -25,6 +25,7 @@ import grbp
 from grbp.errors import CannotWrite, GrbpError, WorkersFailed
 from grbp.experiments import FIGURE_5
 from grbp.experiments.cells import Chunk, make_cells
+from grbp.experiments.game import Tally
 from grbp.experiments.parts import merge_parts, sweep_part
 from grbp.experiments.sweep import Driver, duration, sweep_path
 from grbp.experiments.sweep_file import SweepFile
@@ -84,7 +85,8 @@ def test_a_learner_of_many_choices_is_the_end_of_a_simulation_too(tmp_path: Path
         asked = (one.cell.problem, "ucb1-policies", 200, 30, one.cell.seed)
         (curve,) = grbp.simulate(*asked, checkpoints=[50]).curves.values()
         assert (one.mean, one.se) == (tuple(curve.mean), tuple(curve.se))
-        assert len(one.sums[0].totals) == 1
+        assert isinstance(one.tally, Tally)
+        assert len(one.tally.sums[0].totals) == 1
 
 
 def test_the_cells_of_figure_5_keep_their_seeds(tmp_path: Path) -> None:

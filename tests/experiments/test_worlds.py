@@ -104,7 +104,7 @@ def test_neither_threads_nor_blocks_change_a_bit(
     groups = Groups({"a": GOALS, "b": Drift([(1, GOALS), (50, Chain(6, Move(0.6, 0.4), 0.3))])})
     how: Any = {"rounds": 60, "replicas": 25, "seed": 5, "checkpoints": [7, 30], "regret": regret}
     one = simulate(groups, BOTH, threads=1, **how)
-    monkeypatch.setattr("grbp.experiments.world_regret._BLOCK", 4)
+    monkeypatch.setattr("grbp.experiments.game._BLOCK", 4)
     monkeypatch.setattr("grbp.engine.losses._SLICE", 1)
     other = simulate(groups, BOTH, threads=3, **how)
     same(one, other)

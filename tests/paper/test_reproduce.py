@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 import grbp
 from grbp.cli import main
-from grbp.experiments import EXPERIMENTS, Spec, load_result
+from grbp.experiments import EXPERIMENTS, load_result
 from grbp.paper import reproduce as paper
 
 FURTHER = ("growth-3", "growth-3-others", "growth-3-ucb", "growth-4", "growth-4-others")
@@ -28,16 +27,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The paper's experiments with few replicas and rounds."""
     specs: dict[str, Any] = {}
     for name, spec in EXPERIMENTS.items():
-        if not isinstance(spec, Spec):
+        if not spec.curves:
             grid = {"goal": 4, "p_c": (0.2, 0.5, 0.8), "p_f": (0.2, 0.5, 0.8)}
             specs[name] = replace(spec, rounds=50, replicas=6, problems=grid)
         else:
             # One is left to splitting, which needs a thousand replicas.
             split = name == "growth-3-others"
             replicas, kept = 1000 if split else 8, (1, 10, 100, 1000)
-            specs[name] = replace(
-                spec, rounds=1000, replicas=replicas, checkpoints=kept, splitting=split
-            )
+            specs[name] = replace(spec, rounds=kept, replicas=replicas, splitting=split)
     monkeypatch.setattr(paper, "EXPERIMENTS", specs)
     monkeypatch.setattr(paper, "_MEASURED", {n: specs[f"figure-{n}"] for n in (3, 4, 5)})
     return specs
@@ -50,7 +47,6 @@ def test_everything_is_written_and_said(
     folder = tmp_path / "new" / "results"
     assert main(["reproduce", "--out", str(folder)]) == 0
     assert {path.name for path in folder.iterdir()} == FILES
-    assert not (folder / "data" / "parts").exists()
     out = capsys.readouterr().out
     assert max(len(line.replace(str(folder), "results")) for line in out.splitlines()) <= 80
     page = (folder / "report.html").read_text("utf-8")
@@ -75,8 +71,8 @@ def test_a_second_run_measures_nothing_and_writes_the_same(
 ) -> None:
     grbp.reproduce(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    # No simulation may run: the numbers are there. (The package's `run` is the function.)
-    monkeypatch.setattr(import_module("grbp.experiments.runner"), "simulate", None)
+    # Nothing may be played: the numbers are there.
+    monkeypatch.setattr("grbp.experiments.workers.play", None)
     measured: list[str] = []
     grbp.reproduce(tmp_path, progress=lambda name, _, __: measured.append(name))
     assert measured == []
@@ -85,9 +81,11 @@ def test_a_second_run_measures_nothing_and_writes_the_same(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
 def test_interrupted_it_says_how_to_go_on(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: dict[str, Any],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls = []
 
@@ -101,9 +99,10 @@ def test_interrupted_it_says_how_to_go_on(
     said = capsys.readouterr()
     assert "The same command goes on from there." in said.err
     assert said.err.endswith("\ngrbp: interrupted\n")
-    kept = [path.name for path in (tmp_path / "data").glob("*.npz")]
-    assert len(kept) == 1
-    assert kept[0].startswith("figure-3-")
+    done = load_result(tmp_path / "data", small["figure-3"])
+    assert len(done.cells) == 7
+    with pytest.raises(grbp.InvalidInput, match="does not hold all of 'figure-4'"):
+        load_result(tmp_path / "data", small["figure-4"])
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from runs import META, made_up
+from runs import META, made_up, made_up_curves
 
 from grbp.experiments import (
     EXPERIMENTS,
@@ -18,12 +18,8 @@ from grbp.experiments import (
     GROWTH_3_UCB,
     GROWTH_4,
     GROWTH_4_OTHERS,
-    CurveResult,
-    Result,
-    Spec,
 )
 from grbp.experiments.regret import Curve
-from grbp.experiments.simulation import Simulation, checkpoints_up_to
 from grbp.experiments.sweep_result import SweepResult
 from grbp.experiments.sweep_spec import SweepSpec
 from grbp.numerics.arrays import Floats
@@ -63,20 +59,25 @@ def linear(rounds: Floats) -> Floats:
 SHAPES: list[Shape] = [flat, fading, logarithmic, rising, root, linear]
 
 
-def curves(spec: Spec, shape: dict[str, Shape] | Shape, noise: float = 0.02) -> CurveResult:
+def curves(spec: SweepSpec, shape: dict[str, Shape] | Shape, noise: float = 0.02) -> SweepResult:
     """Results whose replicas are a shape each, times a factor that is 1 on the average."""
-    rounds = checkpoints_up_to(spec.rounds, spec.checkpoints)
+    spec = replace(spec, replicas=REPLICAS, splitting=False)
+    rounds = np.array(spec.checkpoints, dtype=float)
     factors = 1.0 + noise * np.linspace(-1.0, 1.0, REPLICAS)
     made = {}
     for name in spec.names:
-        mean = (shape if callable(shape) else shape[name])(rounds.astype(float))
+        mean = (shape if callable(shape) else shape[name])(rounds)
         regret = factors[:, None] * mean
         made[name] = Curve(
             regret.mean(axis=0), np.cov(regret.T) / REPLICAS, regret[:, -1], {0: 0.5, 1: 0.5}
         )
-    spec = replace(spec, replicas=REPLICAS)
-    simulation = Simulation(spec.problem, rounds, REPLICAS, spec.seed, "pseudo", made)
-    return CurveResult(spec, simulation, META)
+    return made_up_curves(spec, made)
+
+
+def changed(result: SweepResult, change: Callable[[str, Curve], Curve]) -> SweepResult:
+    """The same result with other curves."""
+    found = result.simulation().curves
+    return made_up_curves(result.spec, {name: change(name, one) for name, one in found.items()})
 
 
 def grid(regret: Callable[[float, float], float], spec: SweepSpec = FIGURE_5) -> SweepResult:
@@ -88,7 +89,7 @@ def higher_to_explore(p_c: float, p_f: float) -> float:
 
 
 @cache
-def as_claimed() -> dict[str, Result]:
+def as_claimed() -> dict[str, SweepResult]:
     steady: dict[str, Shape] = dict.fromkeys(FIGURE_3.names, logarithmic)
     no_exploration = steady | dict.fromkeys(FIGURE_3.names[:3], flat) | {"no-explore": linear}
     exploration = steady | {"no-explore": flat, "getbe-ps": np.log}
@@ -104,12 +105,12 @@ def as_claimed() -> dict[str, Result]:
     }
 
 
-def paper(**changed: Result) -> dict[str, Result]:
+def paper(**others: SweepResult) -> dict[str, SweepResult]:
     """Results in which all claims of the paper about curves hold, but for those given."""
-    return as_claimed() | {name.replace("_", "-"): result for name, result in changed.items()}
+    return as_claimed() | {name.replace("_", "-"): result for name, result in others.items()}
 
 
-def row(results: dict[str, Result], where: str, claim: str) -> Verdict:
+def row(results: dict[str, SweepResult], where: str, claim: str) -> Verdict:
     (found,) = (v for v in verdicts(results) if v.where.startswith(where) and claim in v.claim)
     return found
 
@@ -137,20 +138,13 @@ def test_slopes_are_gains_per_unit_of_log_with_their_error() -> None:
 def test_an_interval_of_a_slope_holds_it_at_its_level() -> None:
     # Regret of Poisson gains: 5 a unit of log on the average.
     rng = np.random.default_rng(1)
-    spec = Spec("law", Problem(4, 0.45, 0.3), ("getbe-ps",), 1000, 100, checkpoints=(10, 100, 1000))
+    spec = replace(GROWTH_4, learners=("getbe-ps",), rounds=(10, 100, 1000), replicas=100)
     hits = 0
     for _ in range(400):
         regret = np.cumsum(rng.poisson(5.0 * np.log(10.0), (100, 3)), axis=1).astype(float)
         curve = Curve(regret.mean(axis=0), np.cov(regret.T) / 100, regret[:, -1], {})
-        simulation = Simulation(
-            spec.problem,
-            checkpoints_up_to(1000, spec.checkpoints),
-            100,
-            0,
-            "pseudo",
-            {"getbe-ps": curve},
-        )
-        low, high = measure_growth(CurveResult(spec, simulation, META), "getbe-ps").slopes()[-1][1:]
+        result = made_up_curves(spec, {"getbe-ps": curve})
+        low, high = measure_growth(result, "getbe-ps").slopes()[-1][1:]
         hits += low <= 5.0 <= high
     # 380 expected; five standard deviations of a count.
     assert abs(hits - 380) < 22
@@ -158,20 +152,10 @@ def test_an_interval_of_a_slope_holds_it_at_its_level() -> None:
 
 def test_noise_that_hides_the_growth_leaves_it_undecided() -> None:
     # Replicas that differ in when they gain, not only in how much.
-    spec = replace(
-        GROWTH_3, learners=("getbe-ucb",), rounds=10**5, checkpoints=(1000, 10_000, 10**5)
-    )
+    spec = replace(GROWTH_3, learners=("getbe-ucb",), rounds=(1000, 10_000, 10**5))
     covariance = np.diag([4.0, 4.0, 4.0])
     curve = Curve(np.array([5.0, 6.0, 6.6]), covariance, np.zeros(REPLICAS), {})
-    simulation = Simulation(
-        spec.problem,
-        checkpoints_up_to(spec.rounds, spec.checkpoints),
-        REPLICAS,
-        0,
-        "pseudo",
-        {"getbe-ucb": curve},
-    )
-    grown = measure_growth(CurveResult(spec, simulation, META), "getbe-ucb")
+    grown = measure_growth(made_up_curves(spec, {"getbe-ucb": curve}), "getbe-ucb")
     assert grown.finite() == grown.steady(np.log(grown.ends)) == UNDECIDED
 
 
@@ -193,13 +177,15 @@ def test_the_tendency_of_a_slope_is_told() -> None:
 def test_whole_rounds_are_no_tendency() -> None:
     # Forced explorations come one by one: 35 in one decade, 34 in the next, in every replica.
     result = curves(GROWTH_4, logarithmic, noise=0.0)
-    curve, rounds = result.simulation.curves["getbe-sm"], result.simulation.checkpoints
-    cost = gap(result.spec.problem, 3)
-    forced = cost * np.floor(15.0 * np.log(rounds.astype(float)))
-    result.simulation.curves["getbe-sm"] = replace(curve, mean=forced, threshold_share={0: 1, 3: 0})
-    assert measure_growth(result, "getbe-sm").tendency() == "steady to within one round in a span"
-    result.simulation.curves["getbe-sm"] = replace(curve, mean=0.9 * forced**1.1)
-    assert measure_growth(result, "getbe-sm").tendency().startswith("still rising")
+    rounds = result.simulation().checkpoints.astype(float)
+    forced = gap(Problem(4, 0.65, 0.3), 3) * np.floor(15.0 * np.log(rounds))
+
+    def tendency(mean: Floats) -> str:
+        new = changed(result, lambda _, one: replace(one, mean=mean, threshold_share={0: 1, 3: 0}))
+        return measure_growth(new, "getbe-sm").tendency()
+
+    assert tendency(forced) == "steady to within one round in a span"
+    assert tendency(0.9 * forced**1.1).startswith("still rising")
 
 
 def bending(rounds: Floats) -> Floats:
@@ -208,14 +194,14 @@ def bending(rounds: Floats) -> Floats:
 
 
 def test_where_a_curve_becomes_a_logarithm() -> None:
-    found = find_onset(curves(GROWTH_4_OTHERS, bending), "getbe-ucb")
+    found = find_onset(curves(GROWTH_4_OTHERS, bending).simulation(), "getbe-ucb")
     assert found is not None
     assert found.begins == 10_000.0
     assert found.peak == pytest.approx(3.0)
     assert found.peak_from < found.peak_to <= 10_000.0
     assert "largest, 3, for T from" in str(found)
     assert str(found).endswith("within a fifth of its last value from T = 10,000 on")
-    always = find_onset(curves(GROWTH_4_OTHERS, logarithmic), "getbe-ucb")
+    always = find_onset(curves(GROWTH_4_OTHERS, logarithmic).simulation(), "getbe-ucb")
     assert always is not None
     assert always.begins == 10.0
     assert always.peak == pytest.approx(4.0)
@@ -225,7 +211,7 @@ def test_where_a_curve_becomes_a_logarithm() -> None:
 
 @pytest.mark.parametrize("shape", [flat, fading, root, linear])
 def test_no_other_curve_becomes_a_logarithm(shape: Shape) -> None:
-    assert find_onset(curves(GROWTH_4_OTHERS, shape), "getbe-ucb") is None
+    assert find_onset(curves(GROWTH_4_OTHERS, shape).simulation(), "getbe-ucb") is None
 
 
 def test_all_claims_in_their_order_where_they_hold() -> None:
@@ -331,9 +317,12 @@ def test_the_lowest_is_found_replica_by_replica(shift: float, outcome: str) -> N
     rng = np.random.default_rng(2)
     cases = rng.normal(100.0, 30.0, REPLICAS)
     figure = curves(FIGURE_4, logarithmic)
-    for name, curve in figure.simulation.curves.items():
+
+    def other(name: str, curve: Curve) -> Curve:
         final = cases + rng.normal(0.0, 1.0, REPLICAS) + (0.0 if name == "getbe-ps" else shift)
-        figure.simulation.curves[name] = replace(curve, final=final)
+        return replace(curve, final=final)
+
+    figure = changed(figure, other)
     assert row(paper(figure_4=figure), "Fig. 4", "lowest").outcome == outcome
 
 
@@ -390,7 +379,7 @@ def test_a_map_of_one_region_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize("results", [{}, paper()], ids=["none", "all"])
-def test_the_short_form_fits_a_terminal(results: dict[str, Result]) -> None:
+def test_the_short_form_fits_a_terminal(results: dict[str, SweepResult]) -> None:
     found = verdicts(results)
     lines = short_lines(found)
     assert max(map(len, lines)) <= 80

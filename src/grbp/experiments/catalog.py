@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from grbp.experiments.problem_grid import ProblemGrid
-from grbp.experiments.spec import Spec
-from grbp.experiments.sweep_spec import AnySpec, SweepSpec
+from grbp.experiments.sweep_spec import SweepSpec
 from grbp.learners.registry import DEFAULT_LEARNER
 from grbp.worlds.problem import Problem
 
-S = TypeVar("S", bound=AnySpec)
+_curves = partial(SweepSpec, curves=True)
 
 GETBE: Final = ("getbe-sm", "getbe-ps", "getbe-ucb")
 """The paper's three variants of GETBE."""
@@ -36,11 +35,11 @@ _IN_EXPLORATION: Final = Problem(4, 0.65, 0.3)
 
 _TWENTIETHS: Final = tuple(k / 20 for k in range(1, 20))
 
-FIGURE_3: Final = Spec("figure-3", _IN_NO_EXPLORATION, _ALL, 5000, 3000, splitting=True)
+FIGURE_3: Final = _curves("figure-3", _IN_NO_EXPLORATION, _ALL, 5000, 3000, splitting=True)
 """Figure 3, where the optimal policy finishes in state 1. Splitting sees the rare replicas that
 never finish."""
 
-FIGURE_4: Final = Spec("figure-4", _IN_EXPLORATION, _ALL, 5000, 10_000)
+FIGURE_4: Final = _curves("figure-4", _IN_EXPLORATION, _ALL, 5000, 10_000)
 """Figure 4, where the optimal policy never finishes."""
 
 FIGURE_5: Final = SweepSpec(
@@ -51,7 +50,7 @@ FIGURE_5: Final = SweepSpec(
 # Ten checkpoints a decade, every power of ten among them.
 _DECADES: Final = tuple(sorted({round(10 ** (k / 10)) for k in range(91)}))
 
-_to_a_billion = partial(Spec, rounds=10**9, checkpoints=_DECADES)
+_to_a_billion = partial(_curves, rounds=_DECADES)
 
 GROWTH_3: Final = _to_a_billion(
     "growth-3", _IN_NO_EXPLORATION, (*GETBE, "no-explore"), replicas=10_000, splitting=True
@@ -91,24 +90,21 @@ GROWTH_4_OTHERS: Final = _to_a_billion(
 
 _FURTHER: Final = (GROWTH_3, GROWTH_3_OTHERS, GROWTH_3_UCB, GROWTH_4, GROWTH_4_OTHERS)
 
-EXPERIMENTS: Final[dict[str, AnySpec]] = {
-    spec.name: spec for spec in (FIGURE_3, FIGURE_4, FIGURE_5, *_FURTHER)
-}
+EXPERIMENTS: Final = {spec.name: spec for spec in (FIGURE_3, FIGURE_4, FIGURE_5, *_FURTHER)}
 """Every experiment, by its name, in the order of running."""
 
 
-def as_printed(spec: S) -> S:
+def as_printed(spec: SweepSpec) -> SweepSpec:
     """Return the specification with the paper's 200 independent replicas.
 
     Parameters
     ----------
-    spec : Spec or SweepSpec
+    spec : SweepSpec
         The specification.
 
     Returns
     -------
-    Spec or SweepSpec
-        One of the same kind.
+    SweepSpec
 
     Notes
     -----
@@ -120,5 +116,4 @@ def as_printed(spec: S) -> S:
     >>> grbp.experiments.as_printed(grbp.experiments.FIGURE_3).replicas
     200
     """
-    plain = replace(spec, splitting=False) if isinstance(spec, Spec) else spec
-    return replace(plain, replicas=200)
+    return replace(spec, replicas=200, splitting=False)

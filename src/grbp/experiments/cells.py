@@ -11,21 +11,15 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
-import numpy as np
-
-from grbp.engine.decisions import Decisions, Engine, decisions
-from grbp.engine.losses import losses
+from grbp.engine.decisions import Engine
 from grbp.errors import InvalidInput
-from grbp.experiments.moments import Sums, price
+from grbp.experiments.game import AnyTally, ChoiceGame, Game, Tally, make_game
+from grbp.experiments.moments import Sums
 from grbp.experiments.provenance import digest_of
-from grbp.experiments.regret import FEW, choose_whole_numbers, gap_per_threshold
-from grbp.experiments.simulation import choose_way
-from grbp.experiments.spec import learner_as_json
-from grbp.experiments.sweep_spec import SweepSpec
-from grbp.experiments.world_regret import as_paper, as_wholes, check_player, quantum_of
-from grbp.learners.base import AnyLearner
+from grbp.experiments.regret import FEW
+from grbp.experiments.sweep_spec import SweepSpec, learner_as_json
 from grbp.learners.registry import LearnerLike, find_learner
-from grbp.numerics.arrays import Floats, Ints
+from grbp.numerics.arrays import Floats
 from grbp.numerics.rng import replica_key
 from grbp.theory.gaps import threshold_gaps
 from grbp.worlds.problem import Problem
@@ -57,7 +51,10 @@ class Cell:
         The seed of this cell.
     engine : {"walk", "leap", "draw"}
     key : str
-        A digest of all of this. It depends on neither the number of replicas nor the chunks.
+        A digest of all of this. It depends on neither the number of replicas nor the chunks,
+        except that a population that is split is one by itself.
+    curve, splitting : bool
+        Whether it is played to a curve, and whether its replicas are split: see `SweepSpec`.
     gaps : ndarray, shape (choices,), or None
         What a round costs under each choice; None where there are too many choices, or where
         losses are summed.
@@ -69,6 +66,8 @@ class Cell:
     seed: int
     engine: Engine
     key: str
+    curve: bool = False
+    splitting: bool = False
     gaps: Floats | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -76,23 +75,19 @@ class Cell:
         """The learner and the goal: cells of a group take about equally long."""
         return str(self.learner), self.problem.goal
 
-    def find_learner(self) -> AnyLearner:
-        """Return the learner itself."""
-        return find_learner(self.learner, self.problem.known)
-
     @property
-    def paper(self) -> tuple[Problem, AnyLearner] | None:
-        """The problem and the learner of thresholds, if they are that; else losses are summed."""
-        return as_paper(self.problem, self.find_learner())
-
-    def price(self, sums: Sequence[Sums]) -> list[tuple[float, float]]:
-        """Return the mean regret and its standard error at each of the rounds."""
-        paper = self.paper
-        if paper is None:
-            costs = np.array([quantum_of("pseudo", self.rounds[-1])])
-        else:
-            costs = _choose_numbers(self, *paper)[1] if self.gaps is None else self.gaps
-        return [price(one, costs) for one in sums]
+    def game(self) -> Game:
+        """What plays and prices it."""
+        return make_game(
+            self.problem,
+            find_learner(self.learner, self.problem.known),
+            self.rounds,
+            self.seed,
+            self.engine,
+            splitting=self.splitting,
+            joint=self.curve,
+            gaps=self.gaps,
+        )
 
 
 class Chunk(NamedTuple):
@@ -104,10 +99,10 @@ class Chunk(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A chunk that was played: its sums at each of the cell's rounds, and how long that took."""
+    """A chunk that was played: what it adds up to, and how long that took."""
 
     chunk: Chunk
-    sums: tuple[Sums, ...]
+    tally: AnyTally
     seconds: float
 
 
@@ -119,26 +114,33 @@ def make_cells(spec: SweepSpec) -> Iterator[Cell]:
         players = [(learner, learner_as_json(learner)) for learner in spec.players(goal)]
         alike = [problem.paper for problem in problems if problem.paper]
         for k, problem in enumerate(problems):
-            own_seed = world_seed(spec.seed, problem)
+            own_seed = spec.seed if spec.curves else world_seed(spec.seed, problem)
             for learner, data in players:
                 found = find_learner(learner, problem.known)
-                engine = choose_way(problem, found, rounds[-1], spec.engine)
+                game = make_game(
+                    problem, found, rounds, own_seed, spec.engine, splitting=spec.splitting
+                )
                 key = {
                     "format": _FORMAT,
                     "problem": problem.to_plain(),
                     "learner": data,
                     "rounds": rounds,
                     "seed": own_seed,
-                    "engine": engine,
+                    "engine": game.engine,
                 }
-                costs, paper = None, as_paper(problem, found)
-                if paper is not None and paper[1].by_threshold:
-                    choices = tuple(paper[1].choices(goal))
+                if spec.curves:
+                    key["curve"] = spec.replicas if spec.splitting else True
+                costs = None
+                if isinstance(game, ChoiceGame) and found.by_threshold:
+                    choices = tuple(found.choices(goal))
                     if len(choices) <= FEW:
                         if choices not in gaps:
                             gaps[choices] = threshold_gaps(alike, choices)
                         costs = gaps[choices][k]
-                yield Cell(problem, learner, rounds, own_seed, engine, digest_of(key), costs)
+                yield Cell(
+                    problem, learner, rounds, own_seed, game.engine, digest_of(key),
+                    spec.curves, spec.splitting, costs,
+                )  # fmt: skip
 
 
 def _batch_by_goal(problems: Iterable[World]) -> Iterator[tuple[int, list[World]]]:
@@ -169,70 +171,39 @@ _prepared: Final[set[object]] = set()
 _canaries: Final[dict[object, str]] = {}
 
 
-def prepare(cell: Cell) -> None:
-    """Compile what plays a cell, or load what was compiled before, once in a process."""
-    paper = cell.paper
-    kind = (cell.group, cell.engine, paper is None)
-    if kind in _prepared:
-        return
-    _prepared.add(kind)
-    if paper is None:
-        _play_losses(Chunk(cell, 0, 0))
-        return
-    for _ in decisions(*paper, cell.rounds, 0, cell.seed, engine=cell.engine, threads=1):
-        pass
+def prepare(cell: Cell) -> Game:
+    """Return what plays a cell, compiled or loaded as it was compiled before."""
+    game = cell.game
+    kind = (cell.group, cell.engine, type(game))
+    if kind not in _prepared:
+        _prepared.add(kind)
+        for _ in game.blocks(0, 0, 1):
+            pass
+    return game
 
 
-def play(chunks: Sequence[Chunk], device: Device = "cpu") -> list[Played]:
-    """Play some chunks, on one thread or on a GPU."""
-    return list(_play_on_gpu(chunks) if device == "cuda" else map(_play_on_cpu, chunks))
+def play(
+    chunks: Sequence[Chunk],
+    device: Device = "cpu",
+    threads: int = 1,
+    told: Callable[[int], None] = lambda _: None,
+) -> list[Played]:
+    """Play some chunks, on threads or on a GPU; tell how much of one is done that is never cut."""
+    if device == "cuda":
+        return list(_play_on_gpu(chunks))
+    return [_play_on_cpu(chunk, threads, told) for chunk in chunks]
 
 
-def _play_on_cpu(chunk: Chunk) -> Played:
-    cell = chunk.cell
-    prepare(cell)  # Compiling is not playing, and is not measured.
-    began, paper = time.perf_counter(), cell.paper
-    if paper is None:
-        lost = _play_losses(chunk)
-        found = tuple(Sums.of(lost[:, [k]]) for k in range(len(cell.rounds)))
-        return Played(chunk, found, time.perf_counter() - began)
-    numbers, costs = _choose_numbers(cell, *paper)
-    sums = [Sums.nothing(len(costs))] * len(cell.rounds)
-    for block in decisions(
-        *paper,
-        cell.rounds,
-        chunk.size,
-        cell.seed,
-        engine=cell.engine,
-        threads=1,
-        regret="pseudo",
-        first=chunk.first,
-    ):
-        table = numbers(block).reshape(len(block.played), len(sums), len(costs))
-        sums = [one + Sums.of(table[:, k]) for k, one in enumerate(sums)]
-    return Played(chunk, tuple(sums), time.perf_counter() - began)
+def _play_on_cpu(chunk: Chunk, threads: int, told: Callable[[int], None]) -> Played:
+    game = prepare(chunk.cell)  # Compiling is not playing, and is not measured.
+    began, (cell, first, size) = time.perf_counter(), chunk
 
+    def report(done: int, total: int) -> None:
+        if done < total:
+            told(size * done // total)  # Splitting plays more replicas than it ends with.
 
-def _play_losses(chunk: Chunk) -> Ints:
-    """Return what the replicas of a chunk lost up to each of the rounds, as whole numbers."""
-    cell, first, size = chunk
-    player = check_player(cell.problem, cell.find_learner())
-    lost, _ = losses(cell.problem, player, cell.rounds, size, cell.seed, threads=1, first=first)
-    return as_wholes(lost, quantum_of("pseudo", cell.rounds[-1]))
-
-
-def _choose_numbers(
-    cell: Cell, problem: Problem, learner: AnyLearner
-) -> tuple[Callable[[Decisions], Ints], Floats]:
-    """Return the whole numbers that are summed for a cell, and what each of them costs.
-
-    They are the rounds played with each choice, which depend on no rounding at all; where these
-    are too many to multiply, they are those of a curve.
-    """
-    if cell.gaps is not None:
-        return lambda block: block.played, cell.gaps
-    gaps = gap_per_threshold(problem, learner)
-    return choose_whole_numbers("pseudo", gaps, cell.rounds[-1])
+    tally = game.play(first, size, threads, report if cell.splitting else None)
+    return Played(chunk, tally, time.perf_counter() - began)
 
 
 def _play_on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
@@ -241,15 +212,15 @@ def _play_on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
 
     def alike(chunk: Chunk) -> tuple[Any, ...]:
         cell = chunk.cell
-        return (*cell.group, _on_gpu(cell)[1].choices(cell.problem.goal), *chunk[1:])
+        return (*cell.group, _on_gpu(cell).learner.choices(cell.problem.goal), *chunk[1:])
 
     for _, group in groupby(sorted(chunks, key=alike), key=alike):
         together = list(group)
         cell, first, size = together[0]
         began = time.perf_counter()
         totals, products = cuda_sums(
-            [_on_gpu(chunk.cell)[0] for chunk in together],
-            _on_gpu(cell)[1],
+            [_on_gpu(chunk.cell).world for chunk in together],
+            _on_gpu(cell).learner,
             cell.rounds,
             range(first, first + size),
             [chunk.cell.seed for chunk in together],
@@ -258,18 +229,21 @@ def _play_on_gpu(chunks: Sequence[Chunk]) -> Iterator[Played]:
         seconds = (time.perf_counter() - began) / len(together)
         for chunk, total, product in zip(together, totals, products, strict=True):
             sums = (Sums(size, *both) for both in zip(total, product, strict=True))
-            yield Played(chunk, tuple(sums), seconds)
+            yield Played(chunk, Tally(tuple(sums)), seconds)
 
 
-def _on_gpu(cell: Cell) -> tuple[Problem, AnyLearner]:
-    """Return the problem and the learner of a cell that a GPU plays, or refuse it."""
-    paper = cell.paper
-    if paper is None:
-        raise InvalidInput(
-            f"device = 'cuda' was given; {cell.learner} is played by what it loses here, which no"
-            " GPU does, so give device = 'cpu'"
-        )
-    return paper
+def _on_gpu(cell: Cell) -> ChoiceGame:
+    """Return what a GPU plays, or refuse it."""
+    game = cell.game
+    why = "is played by what it loses here"
+    if cell.curve:
+        why = "is played to a curve"
+    elif isinstance(game, ChoiceGame):
+        return game
+    raise InvalidInput(
+        f"device = 'cuda' was given; {cell.learner} {why}, which no GPU does, so give device ="
+        " 'cpu'"
+    )
 
 
 def check_device(cells: Iterable[Cell], device: Device) -> None:
@@ -284,7 +258,7 @@ def check_device(cells: Iterable[Cell], device: Device) -> None:
                 f"device = 'cuda' was given; {learner} is played by the engine 'leap' here, which"
                 " no GPU plays, so give engine = 'draw' (or 'walk')"
             )
-        check_cuda(_on_gpu(cell)[1], goal, cell.engine)
+        check_cuda(_on_gpu(cell).learner, goal, cell.engine)
         if cell.gaps is None:
             raise InvalidInput(
                 f"device = 'cuda' was given; {learner} has more than {FEW} thresholds, whose sums"
@@ -297,12 +271,10 @@ def play_canary(cell: Cell) -> str:
 
     It is the same chunk for all cells of a learner, goal and engine, played once in a process.
     """
-    kind = (cell.group, cell.engine, cell.paper is None)
+    plain = Problem(cell.problem.goal, 0.45, 0.3)
+    world = plain if cell.problem.paper else plain.chain
+    small = replace(cell, problem=world, rounds=(20, 200), seed=7, curve=False, splitting=False)
+    kind = (small.group, small.engine, type(small.game))
     if kind not in _canaries:
-        problem = Problem(cell.problem.goal, 0.45, 0.3)
-        alike = problem if cell.problem.paper else problem.chain
-        small = replace(cell, problem=alike, rounds=(20, 200), seed=7)
-        _canaries[kind] = digest_of(
-            [sums.as_json() for sums in _play_on_cpu(Chunk(small, 3, 8)).sums]
-        )
+        _canaries[kind] = digest_of(play([Chunk(small, 3, 8)])[0].tally.as_json())
     return _canaries[kind]

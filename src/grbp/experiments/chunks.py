@@ -134,6 +134,8 @@ class Queue:
         task: list[Chunk] = []
         while waiting and room > 0 and len(task) < _MOST_CHUNKS:
             cell, first, size = waiting[0]
+            if cell.splitting:
+                return (waiting.popleft(),)
             if size > room and not self.whole:
                 if task and size <= 2 * self._fitting_replicas(rate):
                     break  # The next task takes it unsplit.

@@ -15,7 +15,8 @@ from grbp.errors import InvalidInput, MissingExtra, WorkersFailed, how_to_instal
 from grbp.experiments.cells import Cell, Played, play, play_canary
 from grbp.experiments.chunks import Task
 from grbp.experiments.provenance import digest_of, source_digest
-from grbp.experiments.spec import learner_as_json
+from grbp.experiments.sweep_spec import learner_as_json
+from grbp.experiments.workers import Workers
 
 _CALL: Final = 10
 """Seconds to wait for the scheduler."""
@@ -49,7 +50,7 @@ class WorkerCheck(NamedTuple):
         return "its results differ from the driver's" if self.canary != wanted.canary else ""
 
 
-class Cluster:
+class Cluster(Workers):
     """The workers of a Dask cluster."""
 
     def __init__(self, address: str) -> None:

@@ -7,10 +7,9 @@ from grbp.engine.decisions import EngineLike
 from grbp.errors import InvalidInput
 from grbp.experiments.problem_grid import ProblemGrid
 from grbp.experiments.simulation import MOST_REPLICAS
-from grbp.experiments.spec import check_learners, check_several
-from grbp.experiments.sweep_spec import SweepSpec
+from grbp.experiments.sweep_spec import SweepSpec, check_learners
 from grbp.learners.registry import LEARNERS, LearnerLike
-from grbp.worlds.validation import check_count, check_goal, check_positive
+from grbp.worlds.validation import check_count, check_goal, check_positive, check_several
 
 GOALS, STEP, ROUNDS, REPLICAS, SEED = (4, 10, 50), 0.1, 5000, 200, 0
 """The sizes and the seed of a league of which nothing else is said."""

@@ -51,12 +51,6 @@ class Sums(NamedTuple):
     products: Wholes
 
     @classmethod
-    def nothing(cls, columns: int) -> "Sums":
-        """Return the sums over no replicas."""
-        zeros = np.zeros((columns, columns), dtype=np.int64)
-        return cls(0, np.zeros(columns, dtype=np.int64), zeros)
-
-    @classmethod
     def of(cls, numbers: Ints) -> "Sums":
         """Sum a matrix of whole numbers, with a row for each replica."""
         parts = (numbers[k : k + _ROWS] for k in range(0, max(len(numbers), 1), _ROWS))
@@ -81,7 +75,7 @@ class Sums(NamedTuple):
         """Read the sums that were written as plain lists."""
         replicas, totals, products = data
         shape = (len(totals), len(totals))
-        return cls(replicas, _as_wholes(totals), _as_wholes(products).reshape(shape))
+        return cls(replicas, as_wholes(totals), as_wholes(products).reshape(shape))
 
 
 def price(sums: Sums, gaps: Floats) -> tuple[float, float]:
@@ -148,7 +142,7 @@ def _largest(numbers: Wholes) -> int:
     return max(int(numbers.max()), -int(numbers.min())) if numbers.size else 0
 
 
-def _as_wholes(numbers: Sequence[Any]) -> Wholes:
+def as_wholes(numbers: Sequence[Any]) -> Wholes:
     """Return whole numbers as an array of 64-bit integers, or of Python's if one is larger."""
     whole = np.array(numbers, dtype=object)
     return whole.astype(np.int64) if _largest(whole) < _LIMIT else whole

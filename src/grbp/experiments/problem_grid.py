@@ -12,11 +12,10 @@ from functools import cached_property, partial
 from typing import Any, Final, TypeAlias, cast
 
 from grbp.errors import InvalidInput
-from grbp.experiments.spec import check_several
 from grbp.worlds.plain import from_plain
 from grbp.worlds.problem import Problem
 from grbp.worlds.start import StartLike, read_start
-from grbp.worlds.validation import check_goal, check_keys, check_probability
+from grbp.worlds.validation import check_goal, check_keys, check_probability, check_several
 from grbp.worlds.world import World
 
 MOST_PROBLEMS: Final = 10**6

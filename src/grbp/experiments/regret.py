@@ -6,26 +6,15 @@ costs V* - p_f.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
 import numpy as np
 
-from grbp.engine.decisions import Decisions, Kind
-from grbp.experiments.moments import (
-    Sums,
-    Wholes,
-    add_wholes,
-    price_checkpoints,
-    sum_wholes,
-    weighted_sum,
-)
 from grbp.learners.base import AnyLearner
-from grbp.numerics.arrays import Floats, Ints
-from grbp.theory.gaps import gap, gap_at
-from grbp.theory.values import optimal_threshold, value
+from grbp.numerics.arrays import Floats
+from grbp.theory.gaps import gap, gap_at, threshold_gaps
 from grbp.worlds.problem import Problem
 
 _BAND_DRAWS = 20_000
@@ -39,7 +28,7 @@ FEW: Final = 8
 """The most choices that cost something, for which the rounds of every two are multiplied."""
 
 _FINE: Final = 60
-"""Bits of a priced replica, where there are more."""
+"""Bits of what a replica lost, as a whole number."""
 
 Z_95: Final = 1.959963984540054
 """The half-width of a 95 % interval in standard errors: the normal quantile at .975."""
@@ -185,7 +174,7 @@ def _triangular_root(correlation: Floats) -> Floats:
 
 
 # The learners of a problem share the gaps of its thresholds.
-_gap = lru_cache(maxsize=256)(gap)
+_gaps_of_thresholds = lru_cache(maxsize=256)(threshold_gaps)
 
 
 def gap_per_threshold(problem: Problem, learner: AnyLearner, by_start: bool = False) -> Floats:
@@ -202,121 +191,11 @@ def gap_per_threshold(problem: Problem, learner: AnyLearner, by_start: bool = Fa
     policies = [learner.policy(problem.goal, choice) for choice in learner.choices(problem.goal)]
     if by_start:
         return np.column_stack([gap_at(problem, policy) for policy in policies])
-    return np.array([_gap(problem, p) if isinstance(p, int) else gap(problem, p) for p in policies])
+    if all(isinstance(policy, int) for policy in policies):
+        return _gaps_of_thresholds((problem,), tuple(policies))[0]
+    return np.array([gap(problem, policy) for policy in policies])
 
 
-def curve(
-    problem: Problem,
-    learner: AnyLearner,
-    checkpoints: Ints,
-    blocks: Iterable[Decisions],
-    kind: Kind = "pseudo",
-) -> Curve:
-    """Compute the regret of all replicas, holding only one block of decisions at a time.
-
-    Whole numbers are summed, and priced at the end, so that neither the size of the blocks nor
-    their order changes a bit, except that `Curve.final` has the order of the blocks.
-    """
-    rounds, gaps = int(checkpoints[-1]), gap_per_threshold(problem, learner, kind == "by-start")
-    numbers, costs = choose_whole_numbers(kind, gaps, rounds)
-    # Of what was played before the last checkpoint, only the parts by first state are asked for.
-    shown = slice(None) if kind == "by-start" else slice(-1, None)
-    best = value(problem, optimal_threshold(problem)) * checkpoints
-    sums, final = Sums.nothing(len(checkpoints) * len(costs)), []
-    played: Wholes = np.zeros(1, dtype=np.int64)
-    for block in blocks:
-        sums += Sums.of(numbers(block))
-        played = add_wholes(played, sum_wholes(block.played[:, shown]))
-        if kind == "realised":
-            final.append(best[-1] - block.won[:, -1])
-        else:
-            final.append(weighted_sum(_flatten_starts(block)[:, -1], gaps.ravel()))
-    mean, covariance = price_checkpoints(sums, costs)
-    choices = learner.choices(problem.goal)
-    shares = sum_wholes(played[-1].reshape(-1, len(choices))).astype(object)
-    return Curve(
-        mean=best + mean if kind == "realised" else mean,
-        covariance=covariance,
-        final=np.concatenate(final),
-        threshold_share=dict(
-            zip(choices, (shares / (rounds * sums.replicas)).tolist(), strict=True)
-        ),
-        by_start=(
-            weighted_sum(played.astype(np.float64), gaps) / sums.replicas
-            if kind == "by-start"
-            else None
-        ),
-        unseen=bound_unseen(problem, choices, checkpoints, sums.replicas),
-    )
-
-
-def choose_whole_numbers(
-    kind: Kind, gaps: Floats, rounds: int
-) -> tuple[Callable[[Decisions], Ints], Floats]:
-    """Choose the whole numbers of which `Sums` are made, and from which regret is priced.
-
-    Parameters
-    ----------
-    kind : {"pseudo", "realised", "by-start"}
-        The kind of regret.
-    gaps : ndarray
-        See `gap_per_threshold`.
-    rounds : int
-        The number of rounds.
-
-    Returns
-    -------
-    numbers : callable
-        It makes a matrix from a block of decisions, with a row for each replica, and the same
-        columns for every checkpoint.
-    costs : ndarray, shape (columns,)
-        What a unit of each of them costs.
-    """
-    if kind == "realised":
-        return lambda block: block.won, np.array([-1.0])
-    flat = gaps.ravel()
-    # What costs nothing is left out, unless nothing costs anything.
-    costly = np.flatnonzero(flat) if flat.any() else np.array([0])
-    if len(costly) <= FEW:
-        return lambda block: _flatten_checkpoints(
-            _flatten_starts(block).take(costly, axis=2)
-        ), flat[costly]
-    # The products of many columns would be too many. So every replica is priced, and its regret
-    # rounded to a multiple of a power of two: a whole number of up to 60 bits.
-    quantum = 2.0 ** (math.frexp(rounds * float(flat.max()))[1] - _FINE)
-
-    def round_prices(block: Decisions) -> Ints:
-        return np.rint(weighted_sum(_flatten_starts(block), flat) / quantum).astype(np.int64)
-
-    return round_prices, np.array([quantum])
-
-
-def _flatten_starts(block: Decisions) -> Ints:
-    """Return the rounds played by [replica, checkpoint, column], first states side by side."""
-    return block.played.reshape(*block.played.shape[:2], -1)
-
-
-def _flatten_checkpoints(numbers: Ints) -> Ints:
-    """Return an array by [replica, column], checkpoints side by side."""
-    return numbers.reshape(len(numbers), -1)
-
-
-def bound_unseen(
-    problem: Problem,
-    choices: Sequence[int],
-    checkpoints: Floats | Ints,
-    replicas: int,
-    lost: float | None = None,
-) -> Floats | None:
-    """Bound what stuck replicas could add to a mean although none is among those played.
-
-    Where finishing in state 1 is right, a learner that does not finish learns nothing about FINISH,
-    so that a replica may do so forever. If none of n does, the chance of it is below
-    1 - .025^(1/n), with a confidence of 97.5 %. The choices are those of the learner; who knows the
-    gap of never finishing may give it.
-    """
-    if optimal_threshold(problem) == 0 or 0 not in choices or len(choices) == 1:
-        return None
-    chance = -math.expm1(math.log(0.025) / replicas)
-    lost = _gap(problem, 0) if lost is None else lost
-    return chance * lost * checkpoints.astype(np.float64)
+def small_unit(most: float) -> float:
+    """Return the power of two of which an amount of up to so much is a number of 60 bits."""
+    return 2.0 ** (math.frexp(most)[1] - _FINE)

@@ -1,82 +1,48 @@
-"""Run a specification, unless it was run before; resume it if it was interrupted."""
+"""Run a specification, or find its result in a folder where it was run before."""
 
-from contextlib import suppress
-from dataclasses import replace
+import warnings
 from pathlib import Path
-from typing import Final, TypeAlias, overload
+from typing import Any, Final
 
-from grbp._io import make_folder
-from grbp._progress import Progress, ProgressLike, as_progress
-from grbp.errors import Conflict, InvalidInput
-from grbp.experiments.curve_result import CurveResult
-from grbp.experiments.provenance import make_meta
-from grbp.experiments.simulation import simulate
-from grbp.experiments.spec import Spec
-from grbp.experiments.store import FOLDER, address, find, load, save, set_aside
-from grbp.experiments.sweep import Driver, load_sweep
+from grbp._io import reason, write_table
+from grbp._progress import ProgressLike
+from grbp.errors import CannotWrite, Conflict, InvalidInput
+from grbp.experiments.provenance import source_digest
+from grbp.experiments.sweep import Driver
 from grbp.experiments.sweep_result import SweepResult
-from grbp.experiments.sweep_spec import AnySpec, SweepSpec
-from grbp.learners.registry import find_problem_learner
+from grbp.experiments.sweep_spec import SweepSpec
 
-Result: TypeAlias = CurveResult | SweepResult
-"""The result of an experiment."""
-
-PARTS: Final = "parts"
-"""The folder, inside that of the results, where finished curves wait for the rest."""
+FOLDER: Final[Path] = Path("results") / "data"
+"""The folder in which results are kept unless another is named."""
 
 
-@overload
-def run(
-    spec: Spec,
-    folder: Path = ...,
-    progress: ProgressLike = ...,
-    threads: int | None = ...,
-) -> CurveResult: ...
-@overload
 def run(
     spec: SweepSpec,
-    folder: Path = ...,
-    progress: ProgressLike = ...,
-    threads: int | None = ...,
-    *,
-    processes: int | None = ...,
-    dask: str | None = ...,
-) -> SweepResult: ...
-def run(
-    spec: AnySpec,
     folder: Path = FOLDER,
     progress: ProgressLike = None,
     threads: int | None = None,
-    *,
-    processes: int | None = None,
-    dask: str | None = None,
-) -> Result:
-    """Run a specification, or find its result in a folder if it was run before.
+    **who: Any,
+) -> SweepResult:
+    """Run a specification, or as much of it as its file in a folder does not hold already.
 
-    Every part (a learner, or a chunk of a sweep) is kept as soon as it is made, so that after an
-    interruption the same call goes on with the next one. Neither interruptions nor threads,
-    processes or machines change a bit. After a change of the source that makes the numbers, an old
-    result is not found any more.
+    It is `grbp.sweep` for results that are looked up again: the file is named by this function,
+    nothing is written beside it, a damaged one is set aside with a warning, and what other source
+    code has made is left alone.
 
     Parameters
     ----------
-    spec : Spec or SweepSpec
+    spec : SweepSpec
         The experiment.
     folder : Path
         The folder in which results are kept.
-    progress : bool or callable, optional
-        True for a bar, or a function that is called with (what runs, replicas done, replicas in
-        all).
-    threads : int, optional
-        The number of threads, by default one for each processor.
-    processes : int, optional
-        For a sweep, the number of processes that play it, in place of threads.
-    dask : str, optional
-        For a sweep, the address of a Dask cluster that plays it; see `grbp.sweep`.
+    progress, threads
+        As for `grbp.sweep`.
+    **who
+        Who else plays, as for `grbp.sweep`: processes, dask or device, and chunk.
 
     Returns
     -------
-    CurveResult or SweepResult
+    SweepResult
 
     Notes
     -----
@@ -85,37 +51,41 @@ def run(
     Examples
     --------
     >>> import grbp, tempfile
-    >>> from pathlib import Path
-    >>> from grbp.experiments import Spec, run
-    >>> spec = Spec("mine", grbp.Problem(4, 0.45, 0.3), ("getbe-sm",), 100, 20)
+    >>> from grbp.experiments import run
+    >>> spec = grbp.SweepSpec("mine", grbp.Problem(4, 0.45, 0.3), "getbe-sm", 100, 20, curves=True)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result = run(spec, Path(folder))
-    >>> result.simulation.rounds, result.meta.engines
+    ...     result = run(spec, folder)
+    >>> result.simulation().rounds, result.meta.engines
     (100, {'getbe-sm': 'walk'})
     """
-    folder = Path(folder)
-    if isinstance(spec, Spec):
-        if processes is not None or dask is not None:
-            raise InvalidInput("processes or dask was given; curves are played on threads alone")
-        return find(folder, spec) or _run_curves(spec, folder, as_progress(progress), threads)
-    with _open_driver(spec, folder / address(spec)) as driver:
-        driver.play(processes=processes, threads=threads, dask=dask, progress=progress)
+    path, device = Path(folder) / address(spec), who.pop("device", "cpu")
+    try:
+        driver = Driver(spec, path, device)
+    except Conflict:
+        raise
+    except InvalidInput as error:
+        if not path.is_file():
+            raise
+        _set_aside(path, error)
+        driver = Driver(spec, path, device)
+    with driver:
+        driver.play(progress=progress, threads=threads, **who)
         return driver.result()
 
 
-def load_result(folder: Path, spec: AnySpec) -> Result:
+def load_result(folder: Path, spec: SweepSpec) -> SweepResult:
     """Read the result of a specification from its file in a folder, and play nothing.
 
     Parameters
     ----------
     folder : Path
         The folder of the results.
-    spec : Spec or SweepSpec
+    spec : SweepSpec
         The specification.
 
     Returns
     -------
-    CurveResult or SweepResult
+    SweepResult
 
     Raises
     ------
@@ -132,73 +102,84 @@ def load_result(folder: Path, spec: AnySpec) -> Result:
     <SweepResult 'mine': 1 learner on 1 problems, 20 replicas of 100 rounds, seed 0>
     """
     path = Path(folder) / address(spec)
-    return load(path) if isinstance(spec, Spec) else load_sweep(spec, path)
+    if not path.is_file():
+        raise InvalidInput(f"{path} does not exist; play the sweep first")
+    with Driver(spec, path) as driver:
+        if any(one.missing for one in driver.find_gaps()):
+            raise InvalidInput(f"{path} does not hold all of {spec.name!r}; play the rest first")
+        return driver.result()
 
 
-def _run_curves(
-    spec: Spec, folder: Path, progress: Progress | None, threads: int | None
-) -> CurveResult:
-    """Simulate learner by learner; curves that are done wait in a folder for the others."""
-    waiting = folder / PARTS
-    make_folder(waiting)
-    parts = [replace(spec, learners=(learner,)) for learner in spec.learners]
-    done: list[CurveResult] = []
-    for part in parts:
-        found = find(waiting, part)
-        if found is None:
-            found = _simulate(part, spec, len(done), progress, threads)
-            save(waiting, found)
-        done.append(found)
-    curves = {name: curve for one in done for name, curve in one.simulation.curves.items()}
-    learners = {str(one): find_problem_learner(one, spec.problem) for one in spec.learners}
-    engines = {name: engine for one in done for name, engine in one.meta.engines.items()}
-    whole = CurveResult.from_curves(spec, curves, make_meta(learners, engines))
-    save(folder, whole)
-    for part in parts:
-        with suppress(OSError):
-            (waiting / address(part)).unlink(missing_ok=True)
-    with suppress(OSError):
-        waiting.rmdir()
-    return whole
+def address(spec: SweepSpec) -> str:
+    """Name the file of a result: after its specification, and a digest of the source.
+
+    Whatever else its numbers come from, the file knows of every cell.
+
+    Parameters
+    ----------
+    spec : SweepSpec
+        The specification.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from grbp.experiments import FIGURE_3, address
+    >>> address(FIGURE_3).startswith("figure-3-")
+    True
+    """
+    return f"{spec.name}-{source_digest()[:16]}.sweep"
 
 
-def _simulate(
-    part: Spec, whole: Spec, before: int, progress: Progress | None, threads: int | None
-) -> CurveResult:
-    """Simulate one learner, and report how far the whole has come."""
-    (learner,), replicas = part.learners, part.replicas
+def to_csv(result: SweepResult, path: Path) -> Path:
+    """Write the table of a result as CSV, and return the path.
 
-    def report(name: str, done: int, total: int) -> None:
-        if progress is not None:
-            # Splitting plays more replicas than it ends with.
-            so_far = before * replicas + done * replicas // total
-            progress(f"{whole.name}: {name}", so_far, len(whole.learners) * replicas)
+    A row has what was run (goal, p_c, p_f, start, learner, rounds, replicas, seed, engine,
+    whether by splitting, and the kind of regret) and the mean regret after a round, with its
+    standard error and the ends of a 95 % interval; for a curve these are the band that
+    `Curve.band` computes, which holds all of it at once.
 
-    report(str(learner), 0, 1)
-    simulation = simulate(
-        part.problem,
-        learner,
-        part.rounds,
-        replicas,
-        part.seed,
-        checkpoints=part.checkpoints,
-        engine=part.engine,
-        splitting=part.splitting,
-        threads=threads,
-        progress=report,
-    )
-    meta = make_meta(
-        {str(learner): find_problem_learner(learner, part.problem)}, simulation.engines
-    )
-    return CurveResult(part, simulation, meta)
+    Parameters
+    ----------
+    result : SweepResult
+        The result.
+    path : Path
+        The file to write.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import grbp, tempfile
+    >>> from pathlib import Path
+    >>> from grbp.experiments import run, to_csv
+    >>> spec = grbp.SweepSpec("mine", grbp.Problem(4, 0.45, 0.3), "getbe-sm", 100, 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = to_csv(run(spec, folder), Path(folder) / "mine.csv")
+    ...     print(table.read_text().splitlines()[0])
+    goal,p_c,p_f,start,learner,rounds,replicas,seed,engine,splitting,regret,round,mean,se,low,high
+    """
+    return write_table(Path(path), result.columns, result.rows())
 
 
-def _open_driver(spec: SweepSpec, path: Path) -> Driver:
-    """Open the file of a sweep; a damaged one is set aside, with a warning."""
+def _set_aside(path: Path, why: InvalidInput) -> None:
+    """Rename a file that is in the way, overwriting nothing, and warn of it."""
+    aside, count = path.with_name(f"{path.name}.bad"), 1
+    while aside.exists():
+        count += 1
+        aside = path.with_name(f"{path.name}.bad{count}")
     try:
-        return Driver(spec, path)
-    except Conflict:
-        raise
-    except InvalidInput as error:
-        set_aside(path, error)
-        return Driver(spec, path)
+        path.rename(aside)
+    except OSError as error:
+        raise CannotWrite(
+            f"{path} is damaged and cannot be renamed ({reason(error)}); move it away"
+        ) from error
+    warnings.warn(
+        f"{why}; it was set aside as {aside.name} and will be made anew",
+        RuntimeWarning,
+        stacklevel=3,
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,20 +15,12 @@ from grbp.engine.decisions import (
     EngineLike,
     InitialEstimates,
     Kind,
-    choose_engine,
-    decisions,
 )
 from grbp.errors import InvalidInput
-from grbp.experiments.regret import Curve, curve
-from grbp.experiments.splitting import split_curve
-from grbp.experiments.tables import COLUMNS, Row
-from grbp.experiments.world_regret import (
-    as_paper,
-    check_player,
-    check_pooled,
-    check_walked,
-    loss_curve,
-)
+from grbp.experiments.game import make_game
+from grbp.experiments.regret import Curve
+from grbp.experiments.tables import COLUMNS, Row, learner_rows
+from grbp.experiments.world_regret import check_pooled
 from grbp.learners.base import AnyLearner
 from grbp.learners.registry import (
     DEFAULT_LEARNER,
@@ -135,8 +127,7 @@ class Simulation(Displayable):
         for name, one in self.curves.items():
             how = (self.engines.get(name, ""), one.weights is not None, self.kind)
             columns = (self.checkpoints, one.mean, one.se, *one.band())
-            for row in zip(*(column.tolist() for column in columns), strict=True):
-                yield *self.problem.columns, name, *sizes, *how, *row
+            yield from learner_rows(self.problem, (name, *sizes, *how), *columns)
 
     def _table(self) -> Rows:
         return COLUMNS, self.rows()
@@ -300,49 +291,29 @@ def simulate(  # noqa: PLR0913 (each is a separate choice of the user)
     check_choice("initial_estimates", initial_estimates, InitialEstimates)
     ends = checkpoints_up_to(rounds, checkpoints)
     found, pooled = find_learners(learners, problem, horizon, rounds), check_pooled(pooled, problem)
-    engines = {
-        one.name: choose_way(problem, one, rounds, engine, splitting, regret) for one in found
-    }
+    games = [
+        make_game(
+            problem,
+            learner,
+            ends,
+            seed,
+            engine,
+            kind=regret,
+            initial_estimates=initial_estimates,
+            pooled=pooled,
+            splitting=splitting,
+        )
+        for learner in found
+    ]
     if splitting and regret != "pseudo":
         raise InvalidInput(f"regret = {regret!r} was given; splitting measures 'pseudo' alone")
     curves, report_on = {}, as_progress(progress)
-    for learner in found:
-        how: dict[str, Any] = {
-            "threads": threads,
-            "report": None if report_on is None else partial(report_on, learner.name),
-        }
-        if not splitting:
-            how |= {"regret": regret, "initial_estimates": initial_estimates}
-        paper = as_paper(problem, learner)
-        if paper is None:
-            player = check_player(problem, learner)
-            curves[learner.name] = loss_curve(
-                problem, player, ends, replicas, seed, pooled=pooled, **how
-            )
-            continue
-        how |= {"engine": engines[learner.name]}
-        if splitting:
-            curves[learner.name] = split_curve(*paper, ends, replicas, seed, **how)
-            continue
-        curves[learner.name] = curve(
-            *paper, ends, decisions(*paper, ends, replicas, seed, **how), regret
-        )
+    for game in games:
+        name = game.learner.name
+        report = None if report_on is None else partial(report_on, name)
+        curves[name] = game.curve(game.play(0, replicas, threads, report))
+    engines = {game.learner.name: game.engine for game in games}
     return Simulation(problem, ends, replicas, seed, regret, curves, engines)
-
-
-def choose_way(
-    world: World,
-    learner: AnyLearner,
-    rounds: int,
-    engine: EngineLike,
-    splitting: bool = False,
-    regret: Kind = "pseudo",
-) -> Engine:
-    """Choose the engine that plays a learner's rounds, or refuse what cannot be played so."""
-    paper = as_paper(world, learner)
-    if paper is not None:
-        return choose_engine(*paper, rounds, engine)
-    return check_walked(world, check_player(world, learner), engine, splitting, regret)
 
 
 def find_learners(

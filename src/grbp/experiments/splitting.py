@@ -17,7 +17,7 @@ importance resampling.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -72,12 +72,18 @@ class Population(NamedTuple):
     weights: Floats
     shares: Floats
 
+    @property
+    def replicas(self) -> int:
+        """The number of replicas at the end."""
+        return len(self.final)
 
-def split_curve(
-    problem: Problem, learner: AnyLearner, checkpoints: Ints, *sizes: int, **options: Any
-) -> Curve:
-    """Measure the regret of a learner at each checkpoint, by splitting; see `play_batches`."""
-    played = play_batches(problem, learner, checkpoints, *sizes, **options)
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data, with every digit."""
+        return {name: one.tolist() for name, one in self._asdict().items()}
+
+
+def split_curve(choices: Sequence[int], played: Population) -> Curve:
+    """Return the mean regret of a population at each checkpoint, for a learner of some choices."""
     mean = weighted_sum(played.means, np.ones(BATCHES)) / BATCHES
     covariance = np.zeros((len(mean), len(mean)))
     for off in (played.means - mean[:, None]).T:
@@ -86,9 +92,7 @@ def split_curve(
         mean=mean,
         covariance=covariance / (BATCHES - 1) / BATCHES,
         final=played.final,
-        threshold_share=dict(
-            zip(learner.choices(problem.goal), played.shares.tolist(), strict=True)
-        ),
+        threshold_share=dict(zip(choices, played.shares.tolist(), strict=True)),
         weights=played.weights / BATCHES,
     )
 
@@ -105,14 +109,7 @@ def play_batches(  # noqa: PLR0913 (each is a separate choice of the caller)
     report: Callable[[int, int], None] | None = None,
 ) -> Population:
     """Play a population of replicas in stages, with a resampling after each."""
-    if not learner.by_threshold:
-        raise InvalidInput(
-            f"splitting was asked for; {learner.name} keeps no counters for replicas to go on from"
-        )
-    if replicas < LEAST:
-        raise InvalidInput(
-            f"replicas = {replicas} was given; splitting needs at least {LEAST:,} of them"
-        )
+    check_population(replicas)
     gaps = gap_per_threshold(problem, learner)
     ends = _stage_ends(int(checkpoints[-1]))
     sizes = [_EARLY * replicas if end <= _LATE else replicas for end in ends[:-1]] + [replicas]
@@ -150,6 +147,14 @@ def play_batches(  # noqa: PLR0913 (each is a separate choice of the caller)
             chosen, weights = _resample(now, weights, _evidence(problem, counters), batch, key)
             counters, regret = counters[chosen], regret[chosen]
     return Population(means, regret, weights, shares / shares.sum())
+
+
+def check_population(replicas: int) -> None:
+    """Refuse a population that is too small for its batches."""
+    if replicas < LEAST:
+        raise InvalidInput(
+            f"replicas = {replicas} was given; splitting needs at least {LEAST:,} of them"
+        )
 
 
 def _stage_ends(rounds: int) -> list[int]:

@@ -4,18 +4,17 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
-from functools import reduce
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from grbp._arguments import check_choice
 from grbp._io import JSON, Output, table_kind, table_text, write_together
 from grbp._progress import Progress, ProgressLike, as_progress
-from grbp.errors import InvalidInput
 from grbp.experiments.cells import Cell, Chunk, Device, check_device, make_cells
 from grbp.experiments.chunks import Queue, choose_chunks, find_missing
-from grbp.experiments.moments import Sums
+from grbp.experiments.game import Tally
 from grbp.experiments.provenance import Meta, make_meta
 from grbp.experiments.sweep_file import StoredChunk, SweepFile
 from grbp.experiments.sweep_result import SweepResult, SweptCell
@@ -30,6 +29,12 @@ FOLDER: Final[Path] = Path("results")
 CHUNK_SECONDS: Final = 1.0
 """Seconds that a task takes, about, unless another number is given."""
 
+_KEPT: Final = ("versions", "revision", "made")
+"""What a file says of how it was made; the rest is known without it."""
+
+_MOST_ROWS: Final = 32
+"""Chunks of a curve, each large, before they are put together."""
+
 
 @dataclass(frozen=True)
 class Shard:
@@ -42,19 +47,21 @@ class Shard:
         """Yield the cells of this part, each with the replicas to play; None for all it needs.
 
         Cells are put in the order of their keys, which is as good as random, so that parts take
-        about equally long. A cell that decides how many replicas it needs stays in one part.
+        about equally long. A cell that decides how many replicas it needs stays in one part, as
+        does one whose replicas are split.
         """
         if self.count == 1:
             yield from ((cell, None) for cell in cells)
             return
         cells = sorted(cells, key=lambda cell: cell.key)
-        size = 1 if spec.se is not None else spec.replicas
+        together = spec.se is not None or spec.splitting
+        size = 1 if together else spec.replicas
         total = size * len(cells)
         begin, end = (total * k // self.count for k in (self.index - 1, self.index))
         for k in range(begin // size, -(-end // size)):
             mine = range(max(0, begin - k * size), min(size, end - k * size))
             if mine:
-                yield cells[k], None if spec.se is not None else mine
+                yield cells[k], None if together else mine
 
 
 _WHOLE: Final = Shard()
@@ -143,16 +150,6 @@ def sweep(  # noqa: PLR0913 (each is a separate choice of the user)
     return result
 
 
-def load_sweep(spec: SweepSpec, path: Path) -> SweepResult:
-    """Read the result of a sweep from its file; refuse if something is missing."""
-    if not path.is_file():
-        raise InvalidInput(f"{path} does not exist; play the sweep first")
-    with Driver(spec, path) as driver:
-        if any(one.missing for one in driver.find_gaps()):
-            raise InvalidInput(f"{path} does not hold all of {spec.name!r}; play the rest first")
-        return driver.result()
-
-
 class Driver:
     """An open file of a sweep, and what is to be in it."""
 
@@ -183,7 +180,8 @@ class Driver:
         queue = Queue(check_positive("chunk", chunk), whole=self._device == "cuda")
         report, cells = as_progress(progress), list(shard.select(self.cells, self.spec))
         self.file.put("asked", json.dumps(self.spec.as_json(), sort_keys=True))
-        with closing(hire_workers(processes, threads, dask, self._device)) as workers:
+        whole = self.spec.splitting
+        with closing(hire_workers(processes, threads, dask, self._device, whole)) as workers:
             while cells:
                 gaps = self.find_gaps(cells)
                 # What is complete stays so; the others may need more after this stage.
@@ -201,21 +199,27 @@ class Driver:
         cells = (one.cell for one in gaps if one.missing)
         workers.prepare({(cell.group, cell.engine): cell for cell in cells}.values())
 
-        def tell(left: float | None = None) -> None:
+        left: float | None = None
+
+        def tell(more: int = 0) -> None:
             if report is not None:
                 ends = "" if left is None or not queue.left else f": about {duration(left)} left"
-                report(f"{self.spec.name}{ends}", total - queue.left, total)
+                report(f"{self.spec.name}{ends}", total - queue.left + more, total)
 
         tell()
+        workers.told = tell
         began, busy = time.monotonic(), 0.0
         with closing(workers.play(queue.tasks())) as results:
             for played in results:
                 self.file.add(played)
                 queue.learn_from(played)
+                for cell in {one.chunk.cell.key: one.chunk.cell for one in played}.values():
+                    self._join(cell)
                 busy += sum(one.seconds for one in played)
-                left, elapsed = queue.work_left, time.monotonic() - began
-                tell(None if left is None else left * elapsed / busy)
-        self._write_meta()
+                if (left := queue.work_left) is not None:
+                    left *= (time.monotonic() - began) / busy
+                tell()
+        self._describe(played=True)
 
     def find_gaps(self, cells: Iterable[tuple[Cell, range | None]] | None = None) -> list[Gaps]:
         """Find what is missing of each cell in the file."""
@@ -239,40 +243,41 @@ class Driver:
             have = choose_chunks(stored, replicas)
             if spec.se is None or replicas >= spec.cap or sum(c.size for c in have) < replicas:
                 return replicas, have
-            *_, (_, se) = cell.price(_add_sums(have))
+            *_, (_, se) = cell.game.price(Tally.join(one.tally for one in have))
             if se <= spec.se:
                 return replicas, have
             replicas = min(2 * replicas, spec.cap)
 
+    def _join(self, cell: Cell) -> list[StoredChunk]:
+        """Return the chunks of a cell; put those of a curve together that follow each other.
+
+        Each has the products of all checkpoints, and too many of them would fill the file.
+        """
+        replicas, chunks = self._choose_chunks(cell)
+        if cell.curve and len(chunks) > 1:
+            holes = (k for k, (a, b) in enumerate(pairwise(chunks), 1) if a.end != b.first)
+            row = chunks[: next(holes, len(chunks))]
+            if len(row) >= _MOST_ROWS or row[-1].end - row[0].first == replicas:
+                self.file.join(cell, row)
+                return self._choose_chunks(cell)[1]
+        return chunks
+
     def result(self) -> SweepResult:
         """Return the result of a file in which nothing is missing."""
-        meta = self._read_meta() or self._write_meta()
-        return SweepResult(self.spec, tuple(map(self._collect, self.cells)), meta)
+        cells = [SweptCell.of(cell, [one.tally for one in self._join(cell)]) for cell in self.cells]
+        return SweepResult(self.spec, tuple(cells), self._describe())
 
-    def _collect(self, cell: Cell) -> SweptCell:
-        """Return a cell with its regret."""
-        sums = _add_sums(self._choose_chunks(cell)[1])
-        mean, se = zip(*cell.price(sums), strict=True)
-        return SweptCell(cell, sums, mean, se)
-
-    def _read_meta(self) -> Meta | None:
-        """Read how the cells were made; None if the file does not say."""
-        with suppress(TypeError, ValueError):
-            return Meta(**json.loads(self.file.get("meta") or ""))
-        return None
-
-    def _write_meta(self) -> Meta:
-        """Write into the file how its cells were made, and return it."""
+    def _describe(self, played: bool = False) -> Meta:
+        """Describe how the cells were made: now, if some were played, or as the file says."""
         first = {str(cell.learner): cell for cell in reversed(self.cells)}
-        learners = {name: cell.find_learner() for name, cell in first.items()}
-        meta = make_meta(learners, {name: cell.engine for name, cell in first.items()})
-        self.file.put("meta", json.dumps(asdict(meta)))
-        return meta
-
-
-def _add_sums(chunks: Sequence[StoredChunk]) -> tuple[Sums, ...]:
-    """Add the sums of chunks, at each of the rounds."""
-    return tuple(reduce(Sums.__add__, at) for at in zip(*(one.sums for one in chunks), strict=True))
+        learners = {name: cell.game.learner for name, cell in first.items()}
+        now = make_meta(learners, {name: cell.engine for name, cell in first.items()})
+        with suppress(TypeError, ValueError, KeyError):
+            then = json.loads(self.file.get("meta") or "")
+            if not played:
+                return replace(now, **{name: then[name] for name in _KEPT})
+        self.file.put("meta", json.dumps(asdict(now)))
+        return now
 
 
 def read_spec(given: SweepSpec | Path | str) -> SweepSpec:

@@ -10,7 +10,7 @@ import json
 import sqlite3
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -19,10 +19,13 @@ from grbp._io import check_writable, make_folder
 from grbp._marks import SWEEP, lock_free_address, refuse_others
 from grbp.errors import CannotWrite, Conflict, InvalidInput
 from grbp.experiments.cells import Cell, Played
-from grbp.experiments.moments import Sums
+from grbp.experiments.game import Tally, read_tally
 from grbp.experiments.provenance import source_digest
 
 _FORMAT: Final = 1
+
+_LONG: Final = 2**14
+"""Letters from which on a text is compressed: a curve's products and replicas."""
 
 _TABLES: Final = (
     "CREATE TABLE header (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -37,7 +40,7 @@ class StoredChunk(NamedTuple):
 
     first: int
     size: int
-    text: str
+    sums: str | bytes
 
     @property
     def end(self) -> int:
@@ -45,9 +48,10 @@ class StoredChunk(NamedTuple):
         return self.first + self.size
 
     @property
-    def sums(self) -> tuple[Sums, ...]:
-        """The sums at each of the cell's rounds."""
-        return tuple(map(Sums.from_json, json.loads(self.text)))
+    def tally(self) -> Any:
+        """What its replicas add up to."""
+        text = self.sums if isinstance(self.sums, str) else zlib.decompress(self.sums)
+        return read_tally(json.loads(text))
 
 
 class SweepFile:
@@ -76,7 +80,10 @@ class SweepFile:
 
     def _open(self) -> None:
         """Lock the file; make its tables, or check that they are ours and by this source."""
-        for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = DELETE", "synchronous = FULL"):
+        pragmas = ["locking_mode = EXCLUSIVE", "journal_mode = DELETE", "synchronous = FULL"]
+        if not self.path.stat().st_size:
+            pragmas.insert(0, "auto_vacuum = FULL")  # so that it shrinks when chunks are joined
+        for pragma in pragmas:
             self._database.execute(f"PRAGMA {pragma}").fetchall()
         self._database.execute("BEGIN EXCLUSIVE")
         refuse_others(self.path, SWEEP, self._database)
@@ -126,18 +133,29 @@ class SweepFile:
 
     def add(self, played: Iterable[Played]) -> None:
         """Keep chunks that were played, all of them or, if this process is killed, none."""
-        texts = (
-            (one.chunk, json.dumps([sums.as_json() for sums in one.sums], separators=(",", ":")))
+        self.add_stored(
+            (one.chunk.cell.key, _store(one.chunk.first, one.chunk.size, one.tally))
             for one in played
         )
-        self.add_stored(
-            (chunk.cell.key, StoredChunk(chunk.first, chunk.size, text)) for chunk, text in texts
-        )
 
-    def add_stored(self, rows: Iterable[tuple[str, StoredChunk]]) -> None:
-        """Keep chunks as they stand in a file; one that is there already stays."""
+    def join(self, cell: Cell, chunks: Sequence[StoredChunk]) -> None:
+        """Put one chunk into the place of several that follow each other."""
+        size = chunks[-1].end - chunks[0].first
+        whole = _store(chunks[0].first, size, Tally.join(one.tally for one in chunks))
+        self._chunks[cell.key] = [one for one in self.chunks(cell) if one not in chunks]
+        self.add_stored([(cell.key, whole)], [(cell.key, one.first, one.size) for one in chunks])
+
+    def add_stored(
+        self,
+        rows: Iterable[tuple[str, StoredChunk]],
+        instead: Iterable[tuple[str, int, int]] = (),
+    ) -> None:
+        """Keep chunks as they stand in a file, instead of others; one that is there stays."""
         new = list(rows)
         with self._errors_in_words():
+            self._database.executemany(
+                "DELETE FROM chunks WHERE cell = ? AND first = ? AND size = ?", instead
+            )
             self._database.executemany(
                 "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)",
                 ((key, *chunk, _checksum(key, chunk)) for key, chunk in new),
@@ -201,9 +219,17 @@ def _connect(path: Path) -> sqlite3.Connection:
         raise CannotWrite(f"{path} cannot be opened ({error}); name another folder") from error
 
 
+def _store(first: int, size: int, tally: Any) -> StoredChunk:
+    """Write what replicas add up to as JSON, which is compressed if it is long."""
+    text = json.dumps(tally.as_json(), separators=(",", ":"))
+    return StoredChunk(first, size, text if len(text) < _LONG else zlib.compress(text.encode()))
+
+
 def _checksum(key: str, chunk: StoredChunk) -> int:
     """Return a sum over a row by which a changed one is known."""
-    return zlib.crc32(f"{key} {chunk.first} {chunk.size} {chunk.text}".encode())
+    first, size, sums = chunk
+    where = f"{key} {first} {size} ".encode()
+    return zlib.crc32(where + (sums.encode() if isinstance(sums, str) else sums))
 
 
 def _damage_error(path: Path) -> InvalidInput:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from grbp._display import Displayable, Rows
 from grbp.errors import InvalidInput
 from grbp.experiments.cells import Cell
+from grbp.experiments.game import AnyTally, Tally
 from grbp.experiments.league_table import (
     Duel,
     LeagueTable,
@@ -20,13 +21,14 @@ from grbp.experiments.league_table import (
     make_duel,
     make_table,
 )
-from grbp.experiments.moments import Sums
 from grbp.experiments.problem_grid import OneTruth
 from grbp.experiments.provenance import Meta, digest_of, source_digest
+from grbp.experiments.regret import Z_95, Curve
+from grbp.experiments.simulation import Simulation
 from grbp.experiments.sweep_spec import SweepSpec
-from grbp.experiments.tables import COLUMNS, NAMED_COLUMNS, Row, cell_row
+from grbp.experiments.tables import COLUMNS, NAMED_COLUMNS, Row, learner_rows
 from grbp.numerics.arrays import Floats, Ints
-from grbp.worlds.world import Point
+from grbp.worlds.world import Point, World
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,25 +36,53 @@ if TYPE_CHECKING:
 
 
 class SweptCell(NamedTuple):
-    """A learner on a problem, played: the sums of its decisions at each of the rounds.
+    """A learner on a problem, played.
 
     Attributes
     ----------
     cell : Cell
-    sums : tuple of Sums
+    tally : Tally or Population
+        What its replicas add up to.
     mean, se : tuple of float
         The mean regret at each of the rounds, and its standard error.
+    curve : Curve or None
+        The whole curve, where curves were asked for.
     """
 
     cell: Cell
-    sums: tuple[Sums, ...]
+    tally: AnyTally
     mean: tuple[float, ...]
     se: tuple[float, ...]
+    curve: Curve | None = None
+
+    @classmethod
+    def of(cls, cell: Cell, parts: Sequence[Any]) -> "SweptCell":
+        """Price what some parts of a cell add up to."""
+        game = cell.game
+        tally = parts[0] if cell.splitting else Tally.join(parts)
+        if not cell.curve:
+            mean, se = zip(*game.price(tally), strict=True)
+            return cls(cell, tally, mean, se)
+        curve = game.curve(tally)
+        return cls(cell, tally, tuple(curve.mean.tolist()), tuple(curve.se.tolist()), curve)
 
     @property
     def replicas(self) -> int:
         """The number of replicas."""
-        return self.sums[0].replicas
+        return self.tally.replicas
+
+    def rows(self) -> Iterator[Row]:
+        """Yield its rows of a table of results."""
+        cell, rounds = self.cell, np.array(self.cell.rounds)
+        mean, se = np.array(self.mean), np.array(self.se)
+        if self.curve is None:
+            unseen = cell.game.unseen(rounds, self.replicas)
+            low, high = mean - Z_95 * se, mean + Z_95 * se + (0.0 if unseen is None else unseen)
+        else:
+            low, high = self.curve.band()
+        how = (str(cell.learner), cell.rounds[-1], self.replicas, cell.seed, cell.engine)
+        columns = (rounds, mean, se, low, high)
+        return learner_rows(cell.problem, (*how, cell.splitting, "pseudo"), *columns)
 
 
 class RegretMap(NamedTuple):
@@ -147,8 +177,8 @@ class SweepResult(Displayable):
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of every cell and its sums: equal for equal results, however made."""
-        sums = {one.cell.key: [sums.as_json() for sums in one.sums] for one in self.cells}
-        return digest_of(sums)  # The digest sorts keys, so that the order of cells is nothing.
+        # The digest sorts keys, so that the order of cells is nothing.
+        return digest_of({one.cell.key: one.tally.as_json() for one in self.cells})
 
     @property
     def imprecise(self) -> list[SweptCell]:
@@ -160,15 +190,54 @@ class SweepResult(Displayable):
         """Yield the rows of its table: one for each cell and round."""
         names = self.spec.world_names
         for one in self.cells:
-            cell = one.cell
-            name = (names.get(cell.problem, ""),) if names else ()
-            paper = cell.paper
-            choices = None if paper is None else paper[1].choices(cell.problem.goal)
-            known = choices is not None and 0 in choices and cell.gaps is not None
-            lost = cell.gaps[choices.index(0)] if known else None  # type: ignore[index,union-attr]
-            how = (str(cell.learner), cell.rounds[-1], one.replicas, cell.seed, cell.engine)
-            for found in zip(cell.rounds, one.mean, one.se, strict=True):
-                yield *name, *cell_row(cell.problem, choices, (*how, False, "pseudo"), found, lost)
+            name = (names.get(one.cell.problem, ""),) if names else ()
+            for row in one.rows():
+                yield *name, *row
+
+    def simulation(self, problem: World | None = None) -> Simulation:
+        """Return the curves on a problem, as `simulate` returns them.
+
+        Parameters
+        ----------
+        problem : Problem, Chain, Drift or Groups, optional
+            One of the problems, by default the first.
+
+        Returns
+        -------
+        Simulation
+
+        Raises
+        ------
+        InvalidInput
+            If no curves were asked for, or there is no such problem.
+
+        Examples
+        --------
+        >>> import grbp, tempfile
+        >>> figure = grbp.Problem(4, 0.45, 0.3)
+        >>> spec = grbp.SweepSpec("own", figure, "getbe-sm", 100, 20, seed=1, curves=True)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kept = grbp.sweep(spec, folder).simulation().curves["getbe-sm"]
+        >>> direct = grbp.simulate(figure, "getbe-sm", 100, 20, seed=1).curves["getbe-sm"]
+        >>> bool((kept.mean == direct.mean).all() and (kept.final == direct.final).all())
+        True
+        """
+        spec = self.spec
+        if not spec.curves:
+            raise InvalidInput(f"the sweep {spec.name!r} has no curves; ask for curves = True")
+        problem = self.cells[0].cell.problem if problem is None else problem
+        found = {str(one.cell.learner): one for one in self.cells if one.cell.problem == problem}
+        if not found:
+            raise InvalidInput(f"{problem!r} was asked for, which the sweep {spec.name!r} lacks")
+        return Simulation(
+            problem,
+            np.array(spec.checkpoints),
+            spec.replicas,
+            spec.seed,
+            "pseudo",
+            {name: one.curve for name, one in found.items() if one.curve is not None},
+            {name: one.cell.engine for name, one in found.items()},
+        )
 
     @cached_property
     def _by_goal(self) -> dict[int, dict[str, list[SweptCell]]]:
@@ -290,7 +359,13 @@ class SweepResult(Displayable):
         named = self.spec.world_names.items()
         return " or ".join(name for world, name in named if world.point == point)
 
+    @property
+    def _is_one_simulation(self) -> bool:
+        return self.spec.curves and len(self.spec) == 1
+
     def _summary(self) -> Rows:
+        if self._is_one_simulation:
+            return self.simulation()._summary()
         columns = ("learner", "mean regret", "standard error", "worst", "at")
         return columns, (
             (
@@ -308,6 +383,8 @@ class SweepResult(Displayable):
         from grbp.figures.regret_map import regret_map_figure  # noqa: PLC0415 (a floor above)
         from grbp.figures.standings import standings_figure  # noqa: PLC0415 (a floor above)
 
+        if self._is_one_simulation:
+            return self.simulation()._draw(ax)
         if len(self.spec.goals) > 1 or any(isinstance(x, OneTruth) for x in self.spec.grids):
             return standings_figure(self, ax=ax)
         found = self.regret_map()

@@ -1,12 +1,14 @@
-"""Specify a sweep before it is run: problems, learners and sizes, in Python or in TOML."""
+"""Specify a sweep before it is played: problems, learners and sizes, in Python or in TOML."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, cast
 
+from grbp._arguments import check_choice
 from grbp._io import reason
 from grbp.engine.decisions import EngineLike
 from grbp.errors import GrbpError, InvalidInput, TooLarge
@@ -16,21 +18,23 @@ from grbp.experiments.problem_grid import (
     check_fields,
     list_problems,
 )
-from grbp.experiments.simulation import MOST_REPLICAS, MOST_ROUNDS, as_learner_list
-from grbp.experiments.spec import (
-    Spec,
-    check_common,
-    check_learners,
-    check_several,
-    learner_as_json,
-    learner_from_json,
+from grbp.experiments.simulation import (
+    MOST_REPLICAS,
+    MOST_ROUNDS,
+    as_learner_list,
+    checkpoints_up_to,
 )
-from grbp.learners.registry import LearnerLike, find_learner
+from grbp.experiments.splitting import check_population
+from grbp.learners.custom import CustomLearner
+from grbp.learners.registry import LearnerLike, StoredLearner, find_learner, stored_learner
 from grbp.worlds.problem import Problem
-from grbp.worlds.validation import check_count, check_positive
+from grbp.worlds.validation import as_seed, check_count, check_positive, check_several
 
 DOUBLINGS: Final = 10
 """How often replicas are doubled for the sake of precision, unless a number is given."""
+
+_SWITCHES: Final = ("leave_out", "curves", "splitting")
+"""What is only kept where it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,13 @@ class SweepSpec:
     learners : sequence of str or Learner
         The learners: names, constants included (``"getbe-sm:gamma=30"``), or learners of your own.
     rounds : int or sequence of int
-        The number of rounds; of several, regret is kept at each.
+        The number of rounds; of several, regret is kept at each. A curve of one number is kept at
+        about a hundred rounds up to there.
     replicas : int
         The number of replicas of each learner on each problem; with `se`, the number to begin with.
     seed : int
-        A whole number. Every problem has a seed of its own that depends on it and on p_c and p_f.
+        A whole number. Every problem has a seed of its own that depends on it and on p_c and p_f,
+        unless curves are played.
     engine : {"auto", "walk", "leap", "draw"}
         How rounds are played, see `simulate`.
     se : float, optional
@@ -63,6 +69,11 @@ class SweepSpec:
         Where doubling ends; by default at 1,024 times `replicas`.
     leave_out : bool
         Whether a learner that cannot play at a goal is left out there. By default it is refused.
+    curves : bool
+        Whether whole curves are kept, with what `simulate` tells of them. Every problem is played
+        with `seed` itself, as `simulate` plays it, and `SweepResult.simulation` has its curves.
+    splitting : bool
+        Whether rare replicas are looked for, see `simulate`; for curves alone.
 
     See Also
     --------
@@ -88,6 +99,8 @@ class SweepSpec:
     se: float | None = None
     most_replicas: int | None = None
     leave_out: bool = False
+    curves: bool = False
+    splitting: bool = False
 
     def __post_init__(self) -> None:
         self._set("problems", list_problems(self.problems))
@@ -102,13 +115,16 @@ class SweepSpec:
         check_rounds = partial(check_count, "rounds", least=1, most=MOST_ROUNDS)
         self._set("rounds", tuple(sorted(check_several("rounds", rounds, check_rounds))))
         self._set("learners", check_learners(as_learner_list(self.learners), self.goals[0]))
-        check_common(self)
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(self.name)):
+            raise InvalidInput(
+                f"the name {self.name!r} was given; it must be small letters, digits and hyphens"
+            )
+        self._set("replicas", check_count("replicas", self.replicas, 1, MOST_REPLICAS))
+        self._set("seed", as_seed(self.seed))
+        check_choice("engine", self.engine, EngineLike)
         if self.se is not None:
             self._set("se", check_positive("se", self.se))
-        if not isinstance(self.leave_out, bool):
-            raise InvalidInput(
-                f"leave_out = {self.leave_out!r} was given; it must be true or false"
-            )
+        self._check_curves()
         if self.most_replicas is not None:
             most = check_count("most_replicas", self.most_replicas, self.replicas, MOST_REPLICAS)
             self._set("most_replicas", most)
@@ -117,6 +133,23 @@ class SweepSpec:
                 raise InvalidInput(
                     f"the learners {self.names} were given; none of them can play at goal {goal}"
                 )
+
+    def _check_curves(self) -> None:
+        """Refuse switches that are none, and what curves cannot be asked along with."""
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInput(
+                    f"{name} = {getattr(self, name)!r} was given; it must be true or false"
+                )
+        if self.curves and self.se is not None:
+            raise InvalidInput(
+                f"se = {self.se:g} and curves were given; all curves have the same replicas, so"
+                " leave one of the two out"
+            )
+        if self.splitting:
+            if not self.curves:
+                raise InvalidInput("splitting was given without curves; it measures curves alone")
+            check_population(self.replicas)
 
     def _set(self, field: str, value: object) -> None:
         object.__setattr__(self, field, value)
@@ -148,7 +181,10 @@ class SweepSpec:
     @property
     def checkpoints(self) -> tuple[int, ...]:
         """The rounds at which regret is kept, in order."""
-        return cast("tuple[int, ...]", self.rounds)
+        rounds = cast("tuple[int, ...]", self.rounds)
+        if self.curves and len(rounds) == 1:
+            return tuple(checkpoints_up_to(*rounds).tolist())
+        return rounds
 
     def players(self, goal: int) -> tuple[LearnerLike, ...]:
         """Return the learners that play at a goal."""
@@ -230,9 +266,7 @@ class SweepSpec:
             "problems": [one.as_json() for one in self.grids],
             "learners": [learner_as_json(learner) for learner in self.learners],
         }
-        if not self.leave_out:
-            del data["leave_out"]
-        return data
+        return {name: one for name, one in data.items() if one or name not in _SWITCHES}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "SweepSpec":
@@ -243,5 +277,23 @@ class SweepSpec:
         return cls(**given)
 
 
-AnySpec: TypeAlias = Spec | SweepSpec
-"""A specification of either kind: of curves on one problem, or of a sweep over many."""
+def learner_as_json(learner: LearnerLike) -> str | dict[str, str]:
+    """Return a learner as plain data: its name or, where others wrote it, with a digest."""
+    return learner.as_json() if isinstance(learner, CustomLearner) else str(learner)
+
+
+def learner_from_json(learner: Any) -> Any:
+    """Return the learner that plain data stand for; else what was given, to be refused later."""
+    if isinstance(learner, Mapping) and set(learner) == {"name", "digest"}:
+        return CustomLearner(learner["name"], None, learner["digest"])
+    return learner
+
+
+def check_learners(learners: Any, goal: int, least: int = 1) -> tuple[StoredLearner, ...]:
+    """Return learners as a file keeps them; refuse unless there are enough, each named once."""
+    checked = check_several("learners", learners, partial(stored_learner, problem=goal), least)
+    if len(set(map(str, checked))) < len(checked):
+        raise InvalidInput(
+            f"the learners {[str(one) for one in checked]} were given; each must have its own name"
+        )
+    return checked

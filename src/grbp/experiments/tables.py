@@ -1,11 +1,9 @@
 """The tables of results, which all have the same columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-import numpy as np
-
-from grbp.experiments.regret import Z_95, bound_unseen
+from grbp.numerics.arrays import Floats, Ints
 from grbp.worlds.world import World
 
 COLUMNS: Final = (
@@ -25,21 +23,11 @@ Row: TypeAlias = tuple[str | float, ...]
 """A row of such a table."""
 
 
-def cell_row(
-    problem: World,
-    choices: Sequence[int] | None,
-    how: Row,
-    found: tuple[int, float, float],
-    lost: float | None = None,
-) -> Row:
-    """Return the row of one cell of a sweep, whose learner has some choices, or any.
+def learner_rows(world: World, how: Row, *columns: Floats | Ints) -> Iterator[Row]:
+    """Yield the rows of a learner on a truth, with what stands in the columns from "round" on.
 
-    `how` stands in the columns from "learner" to "regret", and its third entry are the replicas;
-    `found` are the round, the mean regret and its standard error; `lost` is as for `bound_unseen`.
+    `how` stands in the columns from "learner" to "regret".
     """
-    at, mean, se = found
-    unseen = None
-    if problem.paper is not None and choices is not None:
-        unseen = bound_unseen(problem.paper, choices, np.array([at]), int(how[2]), lost)
-    room = 0.0 if unseen is None else float(unseen[0])
-    return *problem.columns, *how, at, mean, se, mean - Z_95 * se, mean + Z_95 * se + room
+    what = *world.columns, *how
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        yield *what, *row

@@ -21,7 +21,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from typing import Final, Protocol
+from typing import Final
 
 from grbp.errors import InvalidInput, WorkersFailed
 from grbp.experiments.cells import Cell, Device, Played, play, prepare
@@ -35,38 +35,36 @@ _AHEAD: Final = 2
 """Tasks for every worker, so that none waits for its next one."""
 
 
-class Workers(Protocol):
+class Workers:
     """Some workers, until they are closed."""
+
+    told: Callable[[int], None] = staticmethod(lambda _: None)
+    """What is called with how many replicas are done of a chunk that is never cut."""
 
     def prepare(self, cells: Iterable[Cell]) -> None:
         """Get ready for cells, of which there is one of every kind."""
 
     def play(self, tasks: Iterator[Task]) -> Generator[list[Played], None, None]:
         """Play tasks as there is room for them; yield what was played, in any order."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Stop."""
 
 
-class Serial:
-    """The process itself, one task after the other."""
+class Serial(Workers):
+    """The process itself, one task after the other, on several threads where there are some."""
 
-    def __init__(self, device: Device = "cpu") -> None:
-        self._device = device
-
-    def prepare(self, cells: Iterable[Cell]) -> None:
-        """Do nothing: whatever is compiled is compiled when it is first played."""
+    def __init__(self, device: Device = "cpu", threads: int = 1) -> None:
+        self._device, self._threads = device, threads
 
     def play(self, tasks: Iterator[Task]) -> Generator[list[Played], None, None]:
         """Play the tasks."""
         for task in tasks:
-            yield play(task, self._device)
-
-    def close(self) -> None:
-        """Do nothing."""
+            yield play(task, self._device, self._threads, self.told)
 
 
-class Pool:
+class Pool(Workers):
     """Threads of this process, or processes of this machine.
 
     When a worker process is killed, its pool is broken as a whole: another one is made, and gets
@@ -170,7 +168,7 @@ class Processes(Pool):
 
 def _can_be_sent(cell: Cell) -> bool:
     """Return whether other processes can read a cell: its learner stands in a module, or a file."""
-    module = getattr(cell.find_learner().decide, "__module__", "")
+    module = getattr(cell.game.learner.decide, "__module__", "")
     if module == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
         return False
     try:
@@ -192,8 +190,12 @@ def hire_workers(
     threads: int | None = None,
     dask: str | None = None,
     device: Device = "cpu",
+    whole: bool = False,
 ) -> Workers:
-    """Return workers: of a cluster, processes of this machine, or threads of this process."""
+    """Return workers: of a cluster, processes of this machine, or threads of this process.
+
+    What is played as a whole, one task after the other, has all threads for itself.
+    """
     for name, count in (("processes", processes), ("threads", threads)):
         if count is not None:
             check_whole(name, count, 1, 1024)
@@ -211,7 +213,7 @@ def hire_workers(
     if processes is not None and processes > 1:
         return Processes(processes)
     count = 1 if processes == 1 else threads or os.cpu_count() or 1
-    return Serial() if count == 1 else Threads(count)
+    return Serial(threads=count) if whole or count == 1 else Threads(count)
 
 
 def _start_worker() -> None:

@@ -14,10 +14,10 @@ def judge_claims(folder: Path) -> dict[str, Any]:
 
     A result that is damaged, or that another version of this software has made, is not counted.
     """
-    from grbp.experiments import EXPERIMENTS, Result, as_printed, load_result  # noqa: PLC0415 (slow)
+    from grbp.experiments import EXPERIMENTS, as_printed, load_result  # noqa: PLC0415 (slow)
     from grbp.paper.verdict import LEGEND, tally, verdicts  # noqa: PLC0415 (slow)
 
-    results: dict[str, Result] = {}
+    results = {}
     for name, spec in EXPERIMENTS.items():
         for one in (as_printed(spec), spec):  # What was measured more precisely counts.
             with suppress(GrbpError):

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from grbp.experiments.catalog import FIGURE_3, FIGURE_4, GETBE, PAPER_LEARNERS, TITLES
-from grbp.experiments.curve_result import CurveResult
+from grbp.experiments.sweep_result import SweepResult
 from grbp.numerics.arrays import Floats
 from grbp.paper.growth import (
     DID_NOT_HOLD,
@@ -18,6 +18,7 @@ from grbp.paper.growth import (
     find_onset,
     make_estimate,
     measure_growth,
+    problem_of,
     require,
 )
 from grbp.theory.bounds import forced_exploration_slope, gamma_bounded, getbe_bound
@@ -30,17 +31,16 @@ _FURTHER: Final = {
 }
 """Where the curves of a figure are followed further."""
 
-_PRINTED_ROUNDS: Final = {spec.name: spec.rounds for spec in (FIGURE_3, FIGURE_4)}
+_PRINTED_ROUNDS: Final = {spec.name: spec.checkpoints[-1] for spec in (FIGURE_3, FIGURE_4)}
 
 
-def _find_result(learner: str, results: Results, *names: str) -> CurveResult | None:
+def _find_result(learner: str, results: Results, *names: str) -> SweepResult | None:
     """Return the first of some results, by their names, that has a curve of a learner."""
-    found = (results.get(name) for name in names)
-    curves = (result for result in found if isinstance(result, CurveResult))
-    return next((result for result in curves if learner in result.simulation.curves), None)
+    found = (results[name] for name in names if name in results)
+    return next((one for one in found if learner in one.simulation().curves), None)
 
 
-def _find_furthest(results: Results, figure: str, learner: str) -> CurveResult:
+def _find_furthest(results: Results, figure: str, learner: str) -> SweepResult:
     """Return the result that follows a learner of a figure furthest."""
     names = _FURTHER[figure]
     found = _find_result(learner, results, *names)
@@ -55,9 +55,10 @@ def _describe_end(results: Results, figure: str, learner: str) -> str:
     found = _find_result(learner, results, figure)
     if found is None:
         return ""
-    curve = found.simulation.curves[learner]
+    simulation = found.simulation()
+    curve = simulation.curves[learner]
     end = make_estimate(float(curve.mean[-1]), float(curve.covariance[-1, -1]))
-    return f"regret at T = {found.spec.rounds:,}: {end}; "
+    return f"regret at T = {simulation.rounds:,}: {end}; "
 
 
 def _estimate_mean(samples: Floats) -> Estimate:
@@ -69,7 +70,7 @@ def _estimate_mean(samples: Floats) -> Estimate:
 
 def threshold_is_optimal(figure: str, threshold: int, results: Results) -> Finding:
     """Judge whether a threshold is the optimal one."""
-    problem = require(results, figure, CurveResult).spec.problem
+    problem = problem_of(require(results, figure))
     best, b = optimal_threshold(problem), boundary(problem.goal, problem.p_c)
     return Finding(
         HELD if best == threshold else DID_NOT_HOLD,
@@ -96,9 +97,12 @@ def is_finite(figure: str, learner: str, results: Results) -> Finding:
     return Finding(outcome, evidence, f"{whys[outcome]}{theory}")
 
 
-def _explain_growth(result: CurveResult, learner: str) -> str:
+def _explain_growth(result: SweepResult, learner: str) -> str:
     """Explain why the regret of GETBE-SM is not finite, where that is so."""
-    problem, gamma = result.spec.problem, result.meta.constants.get(learner, {}).get("gamma")
+    problem, gamma = (
+        problem_of(result),
+        result.meta.constants.get(learner, {}).get("gamma"),
+    )
     asked = gamma_bounded(problem)
     if gamma is None or gamma > asked or optimal_threshold(problem) == 0:
         return ""
@@ -124,7 +128,7 @@ def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
         whys[UNDECIDED] = (
             f"up to T = {grown.ends[-1]:,.0f} the slope on log T is {grown.tendency()}"
         )
-    limit, begun = _explain_slope(result, learner), find_onset(result, learner)
+    limit, begun = _explain_slope(result, learner), find_onset(result.simulation(), learner)
     evidence = f"{_describe_end(results, figure, learner)}{grown}" + (f"; {begun}" if begun else "")
     printed = _PRINTED_ROUNDS[figure]
     if outcome == HELD and begun and begun.begins > printed:
@@ -132,13 +136,13 @@ def is_logarithmic(figure: str, learner: str, results: Results) -> Finding:
     return Finding(outcome, evidence, f"{whys[outcome]}{limit}")
 
 
-def _explain_slope(result: CurveResult, learner: str) -> str:
+def _explain_slope(result: SweepResult, learner: str) -> str:
     """Explain what the slope tends to, where that is known.
 
     Forced explorations cost gamma (V* - p_f). UCB1 with two arms costs 2/gap, for it plays the
     worse one 2 log(T)/gap^2 times.
     """
-    problem = result.spec.problem
+    problem = problem_of(result)
     if learner == "getbe-sm" and optimal_threshold(problem) == 0:
         slope = forced_exploration_slope(problem, result.meta.constants[learner]["gamma"])
         return f"; in the long run it is gamma (V* - p_f) = {slope:.3g}"
@@ -169,8 +173,8 @@ def is_linear(figure: str, learner: str, results: Results) -> Finding:
 
 def is_lowest(figure: str, learner: str, results: Results) -> Finding:
     """Judge whether a learner has the lowest regret of the paper's five."""
-    result = require(results, figure, CurveResult)
-    curves = result.simulation.curves
+    simulation = require(results, figure).simulation()
+    curves = simulation.curves
     others = [name for name in PAPER_LEARNERS if name in curves and name != learner]
     if learner not in curves or len(others) < len(PAPER_LEARNERS) - 1:
         raise Missing(f"curve of every learner of the paper in {figure}")
@@ -179,7 +183,7 @@ def is_lowest(figure: str, learner: str, results: Results) -> Finding:
     more = {name: _estimate_mean(curves[name].final - own) for name in others}
     listed = ", ".join(f"{TITLES[name]} {estimate}" for name, estimate in more.items())
     evidence = (
-        f"regret at T = {result.spec.rounds:,}: {_estimate_mean(own)}; more than it, replica by"
+        f"regret at T = {simulation.rounds:,}: {_estimate_mean(own)}; more than it, replica by"
         f" replica: {listed} ({len(own):,} replicas)"
     )
     better = [TITLES[name] for name, estimate in more.items() if estimate.high < 0.0]
@@ -196,11 +200,11 @@ def is_lowest(figure: str, learner: str, results: Results) -> Finding:
 
 def theorem_applies(figure: str, results: Results) -> Finding:
     """Judge whether Theorem 3 applies with the paper's gamma."""
-    result = require(results, figure, CurveResult)
+    result = require(results, figure)
     gamma = result.meta.constants.get(GETBE[0], {}).get("gamma")
     if gamma is None:
         raise Missing(f"{GETBE[0]} in {figure}")
-    bound = getbe_bound(result.spec.problem, gamma, result.spec.rounds)
+    bound = getbe_bound(problem_of(result), gamma, result.spec.checkpoints[-1])
     return Finding(
         HELD if bound.applies else DID_NOT_HOLD,
         f"exact: gamma must exceed {bound.gamma_required:.6g} and is {gamma:g}",

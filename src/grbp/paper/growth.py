@@ -3,15 +3,16 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from grbp.experiments.curve_result import CurveResult
 from grbp.experiments.regret import Z_95
-from grbp.experiments.runner import Result
+from grbp.experiments.simulation import Simulation
+from grbp.experiments.sweep_result import SweepResult
 from grbp.numerics.arrays import Floats
 from grbp.theory.gaps import gap
+from grbp.worlds.problem import Problem
 
 HELD: Final = "held"
 DID_NOT_HOLD: Final = "did not hold"
@@ -54,22 +55,25 @@ class Finding(NamedTuple):
     why: str
 
 
-Results: TypeAlias = Mapping[str, Result]
+Results: TypeAlias = Mapping[str, SweepResult]
 """Results by the name of their experiment."""
-
-R = TypeVar("R", bound=Result)
 
 
 class Missing(LookupError):
     """A result that a claim needs is not there."""
 
 
-def require(results: Results, name: str, kind: type[R]) -> R:
-    """Return the result of an experiment, which must be of a kind; or say that it is missing."""
-    found = results.get(name)
-    if not isinstance(found, kind):
+def require(results: Results, name: str) -> SweepResult:
+    """Return the result of an experiment, or say that it is missing."""
+    if name not in results:
         raise Missing(name)
-    return found
+    return results[name]
+
+
+def problem_of(result: SweepResult) -> Problem:
+    """Return the problem of an experiment, which has one."""
+    (problem,) = result.spec.each_problem()
+    return cast("Problem", problem)
 
 
 @dataclass(frozen=True)
@@ -170,9 +174,9 @@ class Growth:
         return f"gain per unit of log T: {gains} ({self.replicas:,} replicas)"
 
 
-def measure_growth(result: CurveResult, learner: str) -> Growth:
+def measure_growth(result: SweepResult, learner: str) -> Growth:
     """Take the gains of a learner's mean regret in the last three tenfold spans of rounds."""
-    simulation = result.simulation
+    simulation = result.simulation()
     if learner not in simulation.curves:
         raise Missing(f"{learner} in {result.spec.name}")
     curve, rounds = simulation.curves[learner], simulation.checkpoints.astype(np.float64)
@@ -182,7 +186,7 @@ def measure_growth(result: CurveResult, learner: str) -> Growth:
     if len(at) < 3:
         raise Missing(f"curve of {learner} over two tenfold spans in {result.spec.name}")
     spread = curve.covariance[np.ix_(at, at)]
-    costs = [gap(result.spec.problem, threshold) for threshold in curve.threshold_share]
+    costs = [gap(problem_of(result), threshold) for threshold in curve.threshold_share]
     return Growth(rounds[at], curve.mean[at], spread, simulation.replicas, max(costs, default=0.0))
 
 
@@ -211,9 +215,9 @@ class Onset(NamedTuple):
         )
 
 
-def find_onset(result: CurveResult, learner: str) -> Onset | None:
+def find_onset(simulation: Simulation, learner: str) -> Onset | None:
     """Find where a learner's curve becomes a logarithm; None if its last two spans differ."""
-    curve, rounds = result.simulation.curves[learner], result.simulation.checkpoints
+    curve, rounds = simulation.curves[learner], simulation.checkpoints
     ends = [k for k, look in enumerate(rounds.tolist()) if look in _POWERS]
     slopes = np.diff(curve.mean[ends]) / math.log(10.0)
     if len(slopes) < 2 or slopes[-1] <= 0.0:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from grbp.experiments.sweep_result import RegretMap, SweepResult
+from grbp.experiments.sweep_result import RegretMap
 from grbp.numerics.arrays import Bools, Floats
 from grbp.paper.growth import (
     DID_NOT_HOLD,
@@ -24,7 +24,7 @@ from grbp.worlds.problem import Problem
 
 def regions_differ(figure: str, results: Results) -> Finding:
     """Judge whether regret is higher in the exploration region, on average over a map."""
-    result = require(results, figure, SweepResult)
+    result = require(results, figure)
     found, spec = result.regret_map(), result.spec
     explored = _find_explored(found)
     if explored.all() or not explored.any():
@@ -49,7 +49,7 @@ def regions_differ(figure: str, results: Results) -> Finding:
 
 def every_line_rises(figure: str, results: Results) -> Finding:
     """Judge the same for each line of the map that crosses the boundary, at one p_f or p_c."""
-    found = require(results, figure, SweepResult).regret_map()
+    found = require(results, figure).regret_map()
     arrays = found.mean, found.se, _find_explored(found)
     lines = {f"p_f = {p:g}": [a[i] for a in arrays] for i, p in enumerate(found.p_f)}
     lines |= {f"p_c = {p:g}": [a[:, j] for a in arrays] for j, p in enumerate(found.p_c)}

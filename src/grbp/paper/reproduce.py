@@ -14,16 +14,13 @@ from grbp.experiments import (
     FIGURE_4,
     FIGURE_5,
     FOLDER,
-    AnySpec,
-    CurveResult,
-    Result,
-    Spec,
     as_printed,
     run,
     to_csv,
 )
 from grbp.experiments.simulation import Simulation
 from grbp.experiments.sweep_result import SweepResult
+from grbp.experiments.sweep_spec import SweepSpec
 from grbp.experiments.tables import COLUMNS
 from grbp.figures import (
     boundary_figure,
@@ -60,7 +57,7 @@ PAPER_FIGURES: Final = {
 
 _PAGE: Final = "report.html"
 
-_MEASURED: Final[dict[int, AnySpec]] = {3: FIGURE_3, 4: FIGURE_4, 5: FIGURE_5}
+_MEASURED: Final[dict[int, SweepSpec]] = {3: FIGURE_3, 4: FIGURE_4, 5: FIGURE_5}
 
 _LEADING: Final = "figure-1"
 """The figure that the page begins with."""
@@ -237,7 +234,7 @@ def reproduce(
     # What is not installed is missed now and not after everything was measured.
     environment()
     check_matplotlib()
-    results: dict[str, Result] = {}
+    results: dict[str, SweepResult] = {}
     for done, (name, spec) in enumerate(EXPERIMENTS.items(), start=1):
         asked = as_printed(spec) if printed else spec
         say(f"[{done}/{len(EXPERIMENTS)}] {_describe(asked)}")
@@ -253,8 +250,7 @@ def reproduce(
         sections.append(_make_section(folder, name, title, words, results))
     say(f"{len(sections)} figures, as PNG and SVG")
     found = verdicts(results)
-    both = (results[f"figure-{number}"] for number in (3, 4))
-    advice = choose_learner(*(one.simulation for one in both if isinstance(one, CurveResult)))
+    advice = choose_learner(*(results[f"figure-{k}"].simulation() for k in (3, 4)))
     page = report_html(sections, found, _list_facts(results), advice)
     write_whole(folder / _PAGE, page.encode())
     say("report.html: every claim of the paper, and whether it held")
@@ -284,7 +280,11 @@ def _title(number: int) -> str:
 
 
 def _make_section(
-    folder: Path, stem: str, title: str, words: Mapping[str, str], results: Mapping[str, Result]
+    folder: Path,
+    stem: str,
+    title: str,
+    words: Mapping[str, str],
+    results: Mapping[str, SweepResult],
 ) -> Section:
     """Draw a figure, write its files, and make the part of the page about it.
 
@@ -300,8 +300,8 @@ def _make_section(
         figure, bare = _draw(result, title), _draw(result)
         narrow = svg_of(_draw_narrow(result))
         kinds = ["csv", *kinds]
-        if isinstance(result, CurveResult):
-            head, rows = regret_table(result.simulation)
+        if result.spec.curves:
+            head, rows = regret_table(result.simulation())
     write_pictures(render(figure), folder / stem)
     return Section(
         title,
@@ -317,11 +317,11 @@ def _make_section(
     )
 
 
-def _draw(result: Result, title: str = "") -> "Figure":
+def _draw(result: SweepResult, title: str = "") -> "Figure":
     """Draw the figure of a result."""
-    if isinstance(result, CurveResult):
-        return regret_figure(result.simulation, title)
     spec = result.spec
+    if spec.curves:
+        return regret_figure(result.simulation(), title)
     if title:
         title = f"{title}: {_rounds(spec):,} rounds, {spec.replicas:,} replicas a cell"
     return _draw_map(result, title)
@@ -332,19 +332,19 @@ def _draw_map(result: SweepResult, title: str = "", ax: "Axes | None" = None) ->
     return regret_map_figure(found.p_c, found.p_f, found.mean, found.goal, title, ax=ax)
 
 
-def _draw_narrow(result: Result) -> "Figure":
+def _draw_narrow(result: SweepResult) -> "Figure":
     """Draw a result for a narrow screen: one panel, and the legend below it."""
     with drawing_style():
         from matplotlib.figure import Figure  # noqa: PLC0415 (slow to import)
 
-        if isinstance(result, SweepResult):
+        if not result.spec.curves:
             axes = Figure(figsize=(4.6, 4.2)).add_axes((0.15, 0.13, 0.7, 0.82))
             return _draw_map(result, ax=axes)
-        simulation = result.simulation
+        simulation = result.simulation()
         height = 4.25 + 0.2 * len(simulation.curves)
         figure = Figure(figsize=(4.6, height))
         axes = figure.add_axes((0.14, 1.0 - 3.3 / height, 0.82, 3.2 / height))
-        if simulation.rounds > FIGURE_3.rounds or is_crowded(simulation):
+        if simulation.rounds > _rounds(FIGURE_3) or is_crowded(simulation):
             axes.set_xscale("log")
         if is_crowded(simulation):
             axes.set_yscale("log")
@@ -355,15 +355,15 @@ def _draw_narrow(result: Result) -> "Figure":
         return figure
 
 
-def _describe(spec: AnySpec) -> str:
+def _describe(spec: SweepSpec) -> str:
     return f"{spec.name}: {spec.replicas:,} replicas of {_rounds(spec):,} rounds"
 
 
-def _rounds(spec: AnySpec) -> int:
-    return spec.rounds if isinstance(spec, Spec) else spec.checkpoints[-1]
+def _rounds(spec: SweepSpec) -> int:
+    return spec.checkpoints[-1]
 
 
-def _list_facts(results: Mapping[str, Result]) -> dict[str, str]:
+def _list_facts(results: Mapping[str, SweepResult]) -> dict[str, str]:
     """List how the numbers were made."""
     metas = [result.meta for result in results.values()]
     specs = [result.spec for result in results.values()]

@@ -75,7 +75,7 @@ def verdicts(results: Results) -> list[Verdict]:
 
     Parameters
     ----------
-    results : mapping of str to CurveResult or SweepResult
+    results : mapping of str to SweepResult
         The results by the names of their experiments. A claim whose experiment is not among
         them cannot be decided.
 

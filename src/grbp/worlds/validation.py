@@ -6,7 +6,7 @@ Each check returns the value in its one type, or refuses it in one clear sentenc
 import math
 import operator
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, TypeAlias
 
@@ -107,6 +107,18 @@ def check_keys(
     for key in needed:
         if key not in data:
             raise InvalidInput(f"the key {key!r} is missing for {what}; write one")
+
+
+def check_several(
+    name: str, values: Any, check: Callable[[object], Any], least: int = 1
+) -> tuple[Any, ...]:
+    """Return the checked values as a tuple; refuse unless there are enough, each once."""
+    listed = isinstance(values, Iterable) and not isinstance(values, str)
+    checked = tuple(check(value) for value in values) if listed else ()
+    if len(checked) < least or len(set(checked)) < len(checked):
+        enough = "one or more" if least == 1 else "two or more"
+        raise InvalidInput(f"{name} = {values!r} was given; it must be {enough}, each once")
+    return checked
 
 
 def as_seed(seed: object) -> int:
