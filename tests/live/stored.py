@@ -27,7 +27,8 @@ def _row(row: Callable[..., T], /, **values: Any) -> T:
 
 
 def a_study(name: str = "s", **values: Any) -> StudyRow:
-    return StudyRow(**{"name": name, "config": "{}", "seq": 0, "head": NO_HASH} | values)
+    given: dict[str, Any] = {"name": name, "config": "{}", "seq": 0, "head": NO_HASH}
+    return StudyRow(**given | values)
 
 
 def an_event(seq: int = 1, **values: Any) -> Event:

@@ -216,7 +216,7 @@ def test_what_is_taken_back_is_as_if_it_had_never_been(
         row, cases, held = rows(study)
         # Over time, the alarms keep what was told: what came after was foretold with it.
         return (
-            row._replace(seq=0, head="", alarms=""),
+            row._replace(seq=0, head="", alarms=None),
             [case._replace(last=0) for case in cases],
             held,
         )

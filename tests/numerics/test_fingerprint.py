@@ -148,6 +148,6 @@ def test_a_learner_plays_by_what_it_reads_now(
         change_level(to)
         played = all_at_once(FIGURE_3, learner, [20], 3, 0, engine=engine).played
         assert played[:, 0].tolist() == [[20, 0] if to == 1 else [0, 20]] * 3
-        assert grbp.Session(4, learner, seed=0).open(2) == (to != 1)
+        assert grbp.Session(4, learner, seed=0).open_case(2) == (to != 1)
     said = [record.message for record in caplog.records]
     assert said.count("compiling mine for grbp's engine, some seconds") == 2

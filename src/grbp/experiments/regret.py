@@ -192,7 +192,7 @@ def gap_per_threshold(problem: Problem, learner: AnyLearner, by_start: bool = Fa
     if by_start:
         return np.column_stack([gap_at(problem, policy) for policy in policies])
     if all(isinstance(policy, int) for policy in policies):
-        return _gaps_of_thresholds((problem,), tuple(policies))[0]
+        return np.asarray(_gaps_of_thresholds((problem,), tuple(policies))[0])
     return np.array([gap(problem, policy) for policy in policies])
 
 

@@ -78,8 +78,8 @@ def evolve_case(
 ) -> tuple[CaseRow, Effect]:
     """Return a case after an event about it, and what it changed; one that is opened was none."""
     effect: Effect = KINDS[entry.event.kind].evolve(config, case, entry, past)
-    new = {} if case is None else case._asdict()
-    new |= effect.changes | {"last": entry.event.seq}
+    new: dict[str, Any] = {} if case is None else case._asdict()
+    new |= {**effect.changes, "last": entry.event.seq}
     new["settled"] = int(new["status"] != OPEN and not new["held"])
     return CaseRow(**new), effect
 
