@@ -26,9 +26,6 @@ from serving import Serving
 import grbp
 from grbp.serve import server_routes
 
-# A word that there is nothing new would be recorded as well.
-patch.object(server_routes, "LONGEST_SILENCE", math.inf).start()
-
 _KNOWN: Final = grbp.Counters(40, 20.0, 8.0, 60.0, 27.0, 0.0, 0.0, 0.0, 0.0)
 """With these CONTINUE is advised, which is what the one records."""
 
@@ -98,5 +95,7 @@ def visit(wanted: list[list[str]], folder: Path) -> list[list[str]]:
 
 
 if __name__ == "__main__":
-    with TemporaryDirectory() as folder:
+    # A word that there is nothing new would be recorded as well.
+    silent = patch.object(server_routes, "LONGEST_SILENCE", math.inf)
+    with silent, TemporaryDirectory() as folder:
         sys.stdout.write(json.dumps(visit(json.loads(sys.argv[1]), Path(folder))))

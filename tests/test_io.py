@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from runs import one_sentence
 
+from grbp import _io
 from grbp._io import (
     CASES,
     JSON,
@@ -90,7 +91,7 @@ def test_a_link_stays_and_the_file_that_it_leads_to_is_written(
     assert link.readlink() == target
     assert second.readlink() == Path("link")
     full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr(Path, "write_bytes", fails(1, full, Path.write_bytes))
+    monkeypatch.setattr(_io, "_write_data", fails(1, full, _io._write_data))
     with pytest.raises(CannotWrite):
         write_whole(link, b"lost")
     assert target.read_bytes() == b"again"
@@ -175,16 +176,25 @@ def test_a_folder_is_not_made_for_a_file_unless_it_is_to_be_made(tmp_path: Path)
     assert contents(tmp_path) == {}
 
 
-@pytest.mark.parametrize("method", ["write_bytes", "replace"])
+WRITING = [(_io, "_write_data"), (Path, "replace")]
+"""What writes a file: its data, and then its name."""
+
+
+@pytest.mark.parametrize(("owner", "method"), WRITING)
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("old", [{}, {"one": b"old one"}, {"one": b"old one", "two": b"old two"}])
 def test_a_disk_that_fills_up_leaves_what_was_there(
-    method: str, number: int, old: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    owner: Any,
+    method: str,
+    number: int,
+    old: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name, data in old.items():
         (tmp_path / name).write_bytes(data)
     full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr(Path, method, fails(number, full, getattr(Path, method)))
+    monkeypatch.setattr(owner, method, fails(number, full, getattr(owner, method)))
     with pytest.raises(CannotWrite) as caught:
         write_together({tmp_path / "one": b"1", tmp_path / "two": b"2"})
     said = one_sentence(caught.value)
@@ -194,11 +204,11 @@ def test_a_disk_that_fills_up_leaves_what_was_there(
     assert contents(tmp_path) == old
 
 
-@pytest.mark.parametrize("method", ["write_bytes", "replace"])
+@pytest.mark.parametrize(("owner", "method"), WRITING)
 def test_an_interruption_leaves_no_drafts(
-    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    owner: Any, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Path, method, fails(1, KeyboardInterrupt(), getattr(Path, method)))
+    monkeypatch.setattr(owner, method, fails(1, KeyboardInterrupt(), getattr(owner, method)))
     with pytest.raises(KeyboardInterrupt):
         write_whole(tmp_path / "file", b"1")
     assert contents(tmp_path) == {}

@@ -15,7 +15,7 @@ from grbp.fitting.estimates import are_apart, average
 from grbp.fitting.evidence import Decision, Evidence
 from grbp.fitting.model_tests import AssumptionTest
 from grbp.fitting.sentences import write_decision
-from grbp.fitting.statewise import StatewiseChain
+from grbp.fitting.statewise import MeanChain, StatewiseChain
 
 WAYS = ("boundary", "general", "direct")
 
@@ -227,8 +227,9 @@ def chain(threshold: tuple[float, float], finish: Sequence[float]) -> StatewiseC
     share = np.array(finish)
     law = np.zeros((1, 3, 5))
     return StatewiseChain(
-        np.zeros((1, 3)), share, threshold, (share > 0.5).astype(int), share, share, law, share
-    )
+        np.zeros((1, 3)), share, threshold, (share > 0.5).astype(int), share, share, law, share,
+        MeanChain((), ()),
+    )  # fmt: skip
 
 
 FAILED = AssumptionTest(name="p_c by state", p_holm=1e-8, changes_answer=True)

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from grbp.engine.decisions import (
+    Decisions,
     Engine,
     EngineLike,
     InitialEstimates,
@@ -314,16 +315,20 @@ class ChoiceGame(Game):
             initial_estimates=self.initial_estimates,
             report=report,
         ):
-            units, costs, columns = self.prices
-            played, costs = block.played.reshape(*block.played.shape[:2], -1), costs.ravel()
-            if columns is None:
-                numbers = np.rint(weighted_sum(played, costs)[:, :, None] / units).astype(np.int64)
-            else:
-                numbers = played.take(columns, axis=2)
-            final = weighted_sum(played[:, -1], costs)
-            # Before the last checkpoint, only the parts by first state are asked for.
-            shown = block.played if self.kind == "by-start" else block.played[:, -1]
-            yield self.add_up(numbers, final, block.won, sum_wholes(shown))
+            yield self.count(block)
+
+    def count(self, block: Decisions) -> Tally:
+        """Add up the replicas of a block."""
+        units, costs, columns = self.prices
+        played, costs = block.played.reshape(*block.played.shape[:2], -1), costs.ravel()
+        if columns is None:
+            numbers = np.rint(weighted_sum(played, costs)[:, :, None] / units).astype(np.int64)
+        else:
+            numbers = played.take(columns, axis=2)
+        final = weighted_sum(played[:, -1], costs)
+        # Before the last checkpoint, only the parts by first state are asked for.
+        shown = block.played if self.kind == "by-start" else block.played[:, -1]
+        return self.add_up(numbers, final, block.won, sum_wholes(shown))
 
     def tell_choices(self, tally: Tally) -> dict[str, Any]:
         """Tell what a curve says of choices: how often they were played, and what may be unseen."""

@@ -56,7 +56,7 @@ class Meta:
 
     See Also
     --------
-    CurveResult, SweepResult : The results that have it.
+    SweepResult : The result that has it.
     """
 
     constants: dict[str, dict[str, float]]
