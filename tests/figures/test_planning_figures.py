@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import grbp
 from grbp.errors import InvalidInput
 from grbp.figures.planning import knowing_figure, lost_figure, needed_figure
-from grbp.planning.summary import rank_needs
+from grbp.planning.printed_plan import rank_needs
 from grbp.theory.posterior import Estimate
 
 

@@ -9,7 +9,7 @@ from simulations import SIX, simulation
 from grbp._format import format_number
 from grbp.figures import transition_figure
 from grbp.figures.canvas import svg_of
-from grbp.paper.report import Advice, choose_learner, regret_table, report_html
+from grbp.paper.report import Recommendation, choose_learner, regret_table, report_html
 from grbp.paper.verdict import Verdict
 from grbp.reports.page import Section
 
@@ -23,7 +23,7 @@ VERDICTS = [
 FACTS = {"command": "grbp reproduce --out 'a b'", "seed": "0", "revision": "56ed10a"}
 
 
-ADVICE = Advice(
+ADVICE = Recommendation(
     "the-best", "99 rounds", ("1.2", "3.4"), ("second", "5.6"), [("lucky", 4, "0.1", 3, "99")]
 )
 

@@ -14,8 +14,8 @@ import grbp
 from grbp.errors import InvalidInput
 from grbp.numerics.intervals import anytime, wilson
 from grbp.planning.operating_characteristics import _coverage_and_bias
+from grbp.planning.printed_plan import _format_span, format_short
 from grbp.planning.records import read_past
-from grbp.planning.summary import _format_span, format_short
 
 FIT: dict[str, Any] = {
     "goal": 4,

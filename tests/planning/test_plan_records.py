@@ -11,8 +11,8 @@ from fits import counted, joined, two_sites, walked
 import grbp
 from grbp.errors import InvalidInput
 from grbp.fitting.result import Fit
+from grbp.planning.printed_plan import summarize_group
 from grbp.planning.records import read_past
-from grbp.planning.summary import summarize_group
 
 ALIKE = "It does not hold that cases are alike."
 

@@ -22,7 +22,7 @@ from grbp.learners.counters import (
 from grbp.learners.registry import find_problem_learner
 from grbp.numerics.rng import LEARNER, OPENING, OVERRULE, WORLD, fold_in, replica_key, uniform
 from grbp.planning.records import NO_RECORDS
-from grbp.planning.studies import Study, empty_log, play_studies
+from grbp.planning.studies import StudyRuns, empty_log, play_studies
 from grbp.planning.trial_simulation import Design, Log, make_study_loop
 from grbp.theory.gaps import gap
 from grbp.theory.posterior import Posterior
@@ -45,7 +45,7 @@ def design_of(**choices: Any) -> Design:
 def played(problem: grbp.Problem, learner: str, cases: int = CASES, **choices: Any) -> Log:
     """A study that is looked at after every case."""
     checkpoints = np.arange(1, cases + 1)
-    study = Study(learner, REPLICAS, SEED, 1)
+    study = StudyRuns(learner, REPLICAS, SEED, 1)
     return play_studies(study, problem, design_of(**choices), checkpoints)
 
 

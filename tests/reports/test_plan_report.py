@@ -7,7 +7,7 @@ from html_page import HOSTILE, SEEN, Page, check_report
 
 import grbp
 from grbp._format import format_interval
-from grbp.planning.summary import describe_needed, expectations, needs
+from grbp.planning.printed_plan import describe_needed, expectations, needs
 
 
 @pytest.fixture(scope="module")

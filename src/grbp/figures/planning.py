@@ -12,8 +12,8 @@ from grbp.figures.numbers import format_tick
 from grbp.figures.style import DASHED, DOTTED, SOLID, Dashes
 from grbp.planning.models import ModelPlan
 from grbp.planning.operating_characteristics import Outlook, Truth
+from grbp.planning.printed_plan import rank_needs
 from grbp.planning.result import Plan
-from grbp.planning.summary import rank_needs
 from grbp.theory.posterior import Estimate
 
 if TYPE_CHECKING:

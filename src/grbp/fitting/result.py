@@ -15,10 +15,10 @@ from grbp.fitting.estimates import Proportion
 from grbp.fitting.evidence import FINISH, Decision, support_of
 from grbp.fitting.frames import interval_table, known_estimates, make_table
 from grbp.fitting.model_tests import AssumptionTest
+from grbp.fitting.printed_fit import summarize
 from grbp.fitting.sentences import SUPPORT, say_support
 from grbp.fitting.standardize import Standardized
 from grbp.fitting.statewise import LARGEST_GOAL, MeanChain
-from grbp.fitting.summary import summarize
 from grbp.fitting.watch import Alarm
 from grbp.learners.counters import Counters
 from grbp.learners.registry import DEFAULT_LEARNER

@@ -11,8 +11,8 @@ from grbp.paper.growth import (
     DID_NOT_HOLD,
     HELD,
     UNDECIDED,
-    Estimate,
     Finding,
+    MeasuredNumber,
     Missing,
     Results,
     find_onset,
@@ -61,8 +61,8 @@ def _describe_end(results: Results, figure: str, learner: str) -> str:
     return f"regret at T = {simulation.rounds:,}: {end}; "
 
 
-def _estimate_mean(samples: Floats) -> Estimate:
-    """Estimate the mean of independent samples."""
+def _estimate_mean(samples: Floats) -> MeasuredNumber:
+    """MeasuredNumber the mean of independent samples."""
     count = len(samples)
     variance = float(samples.var(ddof=1)) / count if count > 1 else 0.0
     return make_estimate(float(samples.mean()), variance)

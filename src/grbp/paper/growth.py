@@ -31,7 +31,7 @@ _ROUNDING: Final = 1e-12
 _POWERS: Final = frozenset(10**k for k in range(1, 19))
 
 
-class Estimate(NamedTuple):
+class MeasuredNumber(NamedTuple):
     """A number and its interval at 95 %."""
 
     value: float
@@ -99,8 +99,8 @@ class Growth:
     replicas: int
     round_cost: float = 0.0
 
-    def contrast(self, weights: Floats) -> Estimate:
-        """Estimate a linear combination of the means at the ends."""
+    def contrast(self, weights: Floats) -> MeasuredNumber:
+        """MeasuredNumber a linear combination of the means at the ends."""
         variance = stable_sum(np.outer(weights, weights) * self.spread)
         return make_estimate(stable_sum(weights * self.mean), variance)
 
@@ -111,16 +111,16 @@ class Growth:
         weights[k : k + 2] = np.array([-1.0, 1.0]) / (scale[k + 1] - scale[k])
         return weights
 
-    def gains(self, scale: Floats) -> list[Estimate]:
-        """Estimate the gain in each span, per unit of a scale."""
+    def gains(self, scale: Floats) -> list[MeasuredNumber]:
+        """MeasuredNumber the gain in each span, per unit of a scale."""
         return [self.contrast(self._weights(k, scale)) for k in range(len(self.ends) - 1)]
 
-    def slopes(self) -> list[Estimate]:
-        """Estimate the gain in each span, per unit of log(T)."""
+    def slopes(self) -> list[MeasuredNumber]:
+        """MeasuredNumber the gain in each span, per unit of log(T)."""
         return self.gains(np.log(self.ends))
 
-    def excess(self, factor: float, scale: Floats) -> Estimate:
-        """Estimate the last gain less a multiple of the one before, per unit of a scale."""
+    def excess(self, factor: float, scale: Floats) -> MeasuredNumber:
+        """MeasuredNumber the last gain less a multiple of the one before, per unit of a scale."""
         return self.contrast(self._weights(-1, scale) - factor * self._weights(-2, scale))
 
     @property
@@ -150,8 +150,8 @@ class Growth:
         sure = change.low > 0.0 or change.high < 0.0
         return sure and abs(change.value) > _DRIFT * abs(before)
 
-    def _trend(self) -> Estimate:
-        """Estimate the slope on log(T) in the last span less that in the first."""
+    def _trend(self) -> MeasuredNumber:
+        """MeasuredNumber the slope on log(T) in the last span less that in the first."""
         scale = np.log(self.ends)
         return self.contrast(self._weights(-1, scale) - self._weights(0, scale))
 
@@ -238,7 +238,7 @@ def stable_sum(terms: Floats) -> float:
     return total if abs(total) > _ROUNDING * float(np.abs(terms).sum()) else 0.0
 
 
-def make_estimate(mean: float, variance: float) -> Estimate:
+def make_estimate(mean: float, variance: float) -> MeasuredNumber:
     """Return a mean with its interval, from the variance of that mean."""
     width = Z_95 * math.sqrt(max(variance, 0.0))
-    return Estimate(mean, mean - width, mean + width)
+    return MeasuredNumber(mean, mean - width, mean + width)

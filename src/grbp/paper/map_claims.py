@@ -10,9 +10,9 @@ from grbp.paper.growth import (
     DID_NOT_HOLD,
     HELD,
     UNDECIDED,
-    Estimate,
     Finding,
     Judgement,
+    MeasuredNumber,
     Missing,
     Results,
     make_estimate,
@@ -78,7 +78,7 @@ def every_line_rises(figure: str, results: Results) -> Finding:
     return Finding(HELD, evidence, "every line has more regret beyond the boundary than before it")
 
 
-def _names_with_sign(differences: dict[str, Estimate], sign: float) -> list[str]:
+def _names_with_sign(differences: dict[str, MeasuredNumber], sign: float) -> list[str]:
     """Return the names of the differences that surely have a sign."""
     return [name for name, d in differences.items() if min(sign * d.low, sign * d.high) > 0.0]
 
@@ -103,8 +103,8 @@ def _depth(found: RegretMap) -> Floats:
     return depth
 
 
-def _difference(mean: Floats, se: Floats, explored: Bools) -> Estimate:
-    """Estimate the mean over the exploration region less that elsewhere.
+def _difference(mean: Floats, se: Floats, explored: Bools) -> MeasuredNumber:
+    """MeasuredNumber the mean over the exploration region less that elsewhere.
 
     The cells are independent of each other.
     """

@@ -16,7 +16,7 @@ from grbp.reports.page import Section, environment
 _NO_NUMBER: Final = "\N{EN DASH}"
 
 
-class Advice(NamedTuple):
+class Recommendation(NamedTuple):
     """Which learner to use, and why.
 
     Attributes
@@ -41,7 +41,7 @@ class Advice(NamedTuple):
     tempting: list[tuple[str, int, str, int, str]]
 
 
-def choose_learner(right: Simulation, never: Simulation) -> Advice:
+def choose_learner(right: Simulation, never: Simulation) -> Recommendation:
     """Choose the learner that loses little whether or not it is right to finish.
 
     The simulations are those of Figure 3, where it is right in state 1, and of Figure 4.
@@ -60,14 +60,14 @@ def choose_learner(right: Simulation, never: Simulation) -> Advice:
     ]
     first, second = map(format_number, losses[best])
     following = (others[0], format_number(max(losses[others[0]]))) if others else ()
-    return Advice(best, rounds_in_words(right), (first, second), following, tempting)
+    return Recommendation(best, rounds_in_words(right), (first, second), following, tempting)
 
 
 def report_html(
     sections: Sequence[Section],
     verdicts: Sequence[Verdict],
     facts: Mapping[str, str],
-    advice: Advice | None = None,
+    advice: Recommendation | None = None,
 ) -> str:
     """Write the page: the words, what leads, what to use, the other figures, and the verdicts.
 

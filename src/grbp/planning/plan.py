@@ -21,7 +21,7 @@ from grbp.planning.operating_characteristics import Needed, summarize_truth
 from grbp.planning.records import Past, read_past
 from grbp.planning.result import Plan
 from grbp.planning.sample_size import Target, find_needed
-from grbp.planning.studies import Study, play_studies
+from grbp.planning.studies import StudyRuns, play_studies
 from grbp.planning.trial_simulation import Design
 from grbp.worlds.problem import Problem
 from grbp.worlds.start import StartLike
@@ -57,7 +57,7 @@ class _Asked(NamedTuple):
     p_f: RangeLike | None
     cases: tuple[int, ...] | None
     start: StartLike | None
-    study: Study
+    study: StudyRuns
     design: Design
     target: Target | None
     progress: Progress | None
@@ -189,7 +189,7 @@ def plan(  # noqa: PLR0913 (each is a separate choice of the user)
         p_f,
         None if cases is None else check_cases(cases),
         start,
-        Study(
+        StudyRuns(
             DEFAULT_LEARNER if learner is None else learner,
             check_count("replicas", replicas, 1, _MOST_REPLICAS),
             as_seed(seed),
@@ -263,7 +263,7 @@ def _plan_after(past: Past, asked: _Asked, by_group: dict[str, Plan]) -> Plan:
     )
 
 
-def _tell_horizon(asked: _Asked, past: int, problem: Problem) -> Study:
+def _tell_horizon(asked: _Asked, past: int, problem: Problem) -> StudyRuns:
     """Tell the learner how many cases there will be in all, if it can be told.
 
     Whoever asks how many are enough does not know it yet.

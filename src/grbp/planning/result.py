@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from grbp._display import Displayable, Rows
 from grbp._format import as_plain, plural
 from grbp.planning.operating_characteristics import Outlook, Truth
+from grbp.planning.printed_plan import expectations, needs, summarize, warnings
 from grbp.planning.sample_size import Target
-from grbp.planning.summary import expectations, needs, summarize, warnings
 from grbp.theory.posterior import Estimate
 from grbp.worlds.start import Start
 

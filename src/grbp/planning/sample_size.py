@@ -13,7 +13,7 @@ from grbp.planning.operating_characteristics import (
     mean_of,
     share_of,
 )
-from grbp.planning.studies import Study, play_studies
+from grbp.planning.studies import StudyRuns, play_studies
 from grbp.planning.trial_simulation import Design
 from grbp.theory.posterior import Estimate
 from grbp.theory.values import value
@@ -50,7 +50,7 @@ class Target(NamedTuple):
     share: float
 
 
-def find_needed(study: Study, problem: Problem, design: Design, target: Target) -> Needed:
+def find_needed(study: StudyRuns, problem: Problem, design: Design, target: Target) -> Needed:
     """Find the least number of cases after which enough studies know the right policy, or play it.
 
     A few studies say for how many cases all are played: for twice as many as needed or more, and

@@ -21,7 +21,7 @@ _SLICE: Final = 2**17
 """Cases that a thread plays at once, about."""
 
 
-class Study(NamedTuple):
+class StudyRuns(NamedTuple):
     """What the studies of all truths have in common."""
 
     learner: LearnerLike
@@ -30,7 +30,7 @@ class Study(NamedTuple):
     threads: int
 
 
-def play_studies(study: Study, problem: Problem, design: Design, checkpoints: Ints) -> Log:
+def play_studies(study: StudyRuns, problem: Problem, design: Design, checkpoints: Ints) -> Log:
     """Play all studies of one truth, and look at them after so many cases."""
     learner = find_learner(study.learner, problem)
     if not learner.by_threshold or learner.memory:

@@ -8,7 +8,7 @@ from grbp import __version__
 from grbp._format import format_level, format_number
 from grbp.figures.canvas import svg_of
 from grbp.figures.planning import knowing_figure, lost_figure, needed_figure
-from grbp.planning.summary import (
+from grbp.planning.printed_plan import (
     describe_needed,
     describe_setting,
     expectations,

@@ -122,7 +122,7 @@ class HttpConnection(H11Protocol):
     def __init__(self, *, context: ssl.SSLContext | None = None, **options: Any) -> None:
         super().__init__(**options)
         server = self.config.app.state.server  # type: ignore[union-attr]
-        self._house, self._patience = server.connections, server.settings.head_patience
+        self._connections, self._patience = server.connections, server.settings.head_patience
         self._context, self._address, self._begun = context, "", False
         self._early: list[bytes] = []
         self._handshake: asyncio.Task[None] | None = None
@@ -139,7 +139,7 @@ class HttpConnection(H11Protocol):
         """Begin to wait for a request, or refuse to."""
         self.transport = transport
         self._address = str((transport.get_extra_info("peername") or [""])[0])
-        if not self._house.admit(self, self._address):
+        if not self._connections.admit(self, self._address):
             transport.abort()
         elif self._context is None:
             self._begin(transport)
@@ -157,7 +157,7 @@ class HttpConnection(H11Protocol):
         except OSError:
             secure = None
         if secure is None or secure.is_closing():
-            self._house.leave(self)
+            self._connections.leave(self)
             self.transport.abort()
         else:
             self._begin(secure)
@@ -172,7 +172,7 @@ class HttpConnection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self._house.leave(self)
+        self._connections.leave(self)
         self._stop_timer()
         super().connection_lost(exc)
 

@@ -370,7 +370,7 @@ def _bound_body(headers: Headers, receive: Receive, limit: int, patience: float)
     """
     length = headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 18 or int(length) > limit:
-        raise _refuse_length(limit)
+        raise _too_long(limit)
     size, more = 0, True
 
     async def receive_part() -> Message:
@@ -384,13 +384,13 @@ def _bound_body(headers: Headers, receive: Receive, limit: int, patience: float)
             raise _refuse_slowness() from None
         size, more = size + len(message.get("body", b"")), message.get("more_body", False)
         if size > limit:
-            raise _refuse_length(limit)
+            raise _too_long(limit)
         return message
 
     return receive_part
 
 
-def _refuse_length(limit: int) -> Refusal:
+def _too_long(limit: int) -> Refusal:
     """Return the refusal of a body that is too long."""
     return Refusal(413, f"the body is too long; it must have at most {limit:,} bytes")
 

@@ -147,18 +147,18 @@ class Tokens:
             under_way = self._look
             if under_way is not None:  # It may have begun before the token was made.
                 await _wait_for(under_way)
-            await _wait_for(self._begin_look())
+            await _wait_for(self._look_again())
         return self.find(token)
 
     async def keep_up(self) -> None:
         """Have the store looked at if that was not done of late; wait only if it was long ago."""
         age = time.monotonic() - self._looked
         if age >= _FRESH:
-            look = self._begin_look()
+            look = self._look_again()
             if age >= _STALE and not self._failing:
                 await _wait_for(look)
 
-    def _begin_look(self) -> _Look:
+    def _look_again(self) -> _Look:
         """Return the look that is under way, or begin one, which holds up nobody."""
         with self._lock:
             if self._look is None or self._look.done.done():

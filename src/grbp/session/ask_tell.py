@@ -18,7 +18,7 @@ from grbp.learners.serialization import check_counters
 from grbp.learners.state_counters import StateCounters
 from grbp.numerics.rng import LEARNER, OPENING, fold_in, replica_key, uniform
 from grbp.session.knowledge import count_case, count_moves, counters_for, know
-from grbp.session.saved import Case, Saved, read_file, read_json, write_json
+from grbp.session.saved import OpenCase, Saved, read_file, read_json, write_json
 from grbp.worlds.chain import Chain
 from grbp.worlds.problem import Problem
 from grbp.worlds.transition import DEAD_END, Action, as_action, finish_mask, successors
@@ -313,7 +313,7 @@ class Session(Displayable):
         """
         case = None
         if self.state is not None:
-            case = Case(self.state, self.threshold, self._shown, self._overridden)
+            case = OpenCase(self.state, self.threshold, self._shown, self._overridden)
         place = (self.goal, self.seed, self.replica, self.rho, self._known, case, self._chain)
         return write_json(Saved(self._given, self._learner.constants, *place))
 

@@ -34,7 +34,7 @@ _IMPOSSIBLE: Final = "the saved session is damaged: its open case cannot have co
 _UNFIT: Final = "the saved session is damaged: its counters do not fit together"
 
 
-class Case(NamedTuple):
+class OpenCase(NamedTuple):
     """A case that is open."""
 
     state: int
@@ -53,7 +53,7 @@ class Saved(NamedTuple):
     replica: int
     rho: int
     known: Knowledge
-    case: Case | None
+    case: OpenCase | None
     chain: Chain | None
 
 
@@ -175,7 +175,7 @@ def _read_like(stored: Any, like: Any) -> Any:
     return type(like)(*counts)
 
 
-def _case_of(stored: Any, learner: AnyLearner, goal: int, chain: Chain | None) -> Case | None:
+def _case_of(stored: Any, learner: AnyLearner, goal: int, chain: Chain | None) -> OpenCase | None:
     """Return the open case of a saved session, if there is one."""
     if stored is None:
         return None
@@ -187,4 +187,4 @@ def _case_of(stored: Any, learner: AnyLearner, goal: int, chain: Chain | None) -
     outcomes = outcomes_of(shown)
     if (outcomes < 0.0).any() or outcomes[2:].any() or np.any(shown.won):
         raise InvalidInput(_IMPOSSIBLE)
-    return Case(state, choice, shown, bool(stored["overruled"]))
+    return OpenCase(state, choice, shown, bool(stored["overruled"]))

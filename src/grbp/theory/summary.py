@@ -109,7 +109,7 @@ def summary(problem: Problem, states: Sequence[int] | None = None) -> Summary:
         found = {str(tau): at(problem, tau, states).tolist() for tau in (0, 1)}
         return found | {"optimal": found[str(best)]}
 
-    def mean(of: Callable[[Problem, int], float]) -> dict[str, float]:
+    def by_policy(of: Callable[[Problem, int], float]) -> dict[str, float]:
         found = {str(tau): of(problem, tau) for tau in (0, 1)}
         return found | {"optimal": found[str(best)]}
 
@@ -124,9 +124,9 @@ def summary(problem: Problem, states: Sequence[int] | None = None) -> Summary:
         states=problem.states.tolist() if states is None else list(states),
         values=as_list(value_at),
         log_values=as_list(log_value_at),
-        value=mean(value) | {"finish-now": problem.p_f},
+        value=by_policy(value) | {"finish-now": problem.p_f},
         gap_max=gap_max(problem),
         gap=gap(problem),
         margin=margin(problem),
-        slots=mean(expected_slots),
+        slots=by_policy(expected_slots),
     )

@@ -108,11 +108,11 @@ class Drift(UngroupedWorld):
             The chances of a round are those of its stage times 1 - weight, and those of the next
             stage times the weight.
         """
-        return self._place(np.arange(1, check_count("rounds", rounds, 1, 10**9) + 1))
+        return self._stages_of(np.arange(1, check_count("rounds", rounds, 1, 10**9) + 1))
 
     def chances(self, rho: int) -> Chances:
         """Return the chances of a round; see `UngroupedWorld.chances`."""
-        (k,), (w,) = self._place(np.array([rho]))
+        (k,), (w,) = self._stages_of(np.array([rho]))
         far = not all(stage.leads_to_neighbours for _, stage in self.stages)
         now = chances_of(self.stages[k][1], far)
         return now if w == 0.0 else now.mix(chances_of(self.stages[k + 1][1], far), float(w))
@@ -137,7 +137,7 @@ class Drift(UngroupedWorld):
             stages.append((stage["round"], read(chances)))
         return cls(stages, data.get("shape", "linear"))
 
-    def _place(self, at: Ints) -> tuple[Ints, Floats]:
+    def _stages_of(self, at: Ints) -> tuple[Ints, Floats]:
         """Return where some rounds stand, as `path` does for all."""
         rounds = len(at)
         known = np.array([rho for rho, _ in self.stages])
