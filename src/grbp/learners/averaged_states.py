@@ -190,7 +190,8 @@ def find_values(n: StateCounters, up: Floats, p_f: Floats, policy: int) -> Float
     """Compute the values of all states, the dead end and the goal included, for some chances."""
     values = np.zeros(len(up) + 2)
     values[-1] = 1.0
-    values[1:-1] = values_by_law(up, law_of_means(n, up), p_f, policy)
+    law = law_of_means(n, up) if n.jumps.shape[0] > 0 else n.jumps
+    values[1:-1] = values_by_law(up, law, p_f, policy)
     return values
 
 

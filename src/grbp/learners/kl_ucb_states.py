@@ -55,7 +55,8 @@ def hope_for_the_best(goal: int, _: NoConstants, n: StateCounters, _key: int) ->
     """Play what is best for the largest chances that the evidence does not rule out."""
     budget = math.log(n.rho)
     up, p_f = largest_chances(n.up, n.down, budget), largest_chances(n.won, n.lost, budget)
-    return best_by_law(up, law_of_means(n, up), p_f)
+    law = law_of_means(n, up) if n.jumps.shape[0] > 0 else n.jumps
+    return best_by_law(up, law, p_f)
 
 
 KL_UCB_STATES = StateLearner(

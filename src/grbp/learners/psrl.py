@@ -38,10 +38,7 @@ def draw_shares(won: Floats, lost: Floats, prior: float, key: int) -> Floats:
 
 @kernel
 def draw_law(n: StateCounters, up: Floats, prior: float, key: int) -> Floats:
-    """Draw the law of CONTINUE: what was seen to jump, from its Dirichlet posterior.
-
-    It is empty where CONTINUE leads to neighbours alone.
-    """
+    """Draw the law of CONTINUE: what was seen to jump, from its Dirichlet posterior."""
     count = n.jumps.shape[0]
     law = np.zeros((count, count + 2))
     for k in range(count):
@@ -68,7 +65,10 @@ def sample_policy(goal: int, constants: Prior, n: StateCounters, key: int) -> in
     """Play what is best for chances drawn from their posteriors, state by state."""
     up = draw_shares(n.up, n.down, constants.prior, fold_in(key, 0))
     p_f = draw_shares(n.won, n.lost, constants.prior, fold_in(key, 1))
-    return best_by_law(up, draw_law(n, up, constants.prior, fold_in(key, 2)), p_f)
+    law = n.jumps  # To make an empty one takes a tenth of a round.
+    if law.shape[0] > 0:
+        law = draw_law(n, up, constants.prior, fold_in(key, 2))
+    return best_by_law(up, law, p_f)
 
 
 PSRL = StateLearner(
