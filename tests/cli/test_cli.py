@@ -248,6 +248,19 @@ def test_former_commands_are_carried_out_as_what_they_are_now(
 
 
 @pytest.mark.parametrize(
+    ("former", "now"),
+    [("bounds", "solve"), ("figure", "reproduce"), ("league", "sweep"), ("token", "serve token")],
+)
+def test_the_help_of_a_former_command_is_that_of_what_it_is_now(
+    former: str, now: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([former, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: grbp {now} ")
+
+
+@pytest.mark.parametrize(
     ("arguments", "last"), [([], "reproduce"), (["-q"], "reproduce"), (["live"], "backup")]
 )
 def test_whoever_names_no_command_is_shown_which_there_are(

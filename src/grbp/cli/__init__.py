@@ -100,6 +100,8 @@ def _replace_former(words: Sequence[str]) -> Sequence[str]:
     former, now = words[place], _FORMER[words[place]]
     if not {"-q", "--quiet"} & {*words}:
         print(f"grbp: note: {former} is now: grbp {' '.join(now)}", file=sys.stderr)
+    if {"-h", "--help"} & {*words}:  # An option would wait for its value.
+        now = tuple(word for word in now if not word.startswith("-"))
     return [*words[:place], *now, *words[place + 1 :]]
 
 
