@@ -10,13 +10,15 @@ from optional import optional
 from paths import records_of
 from scipy import stats
 
-from grbp.fitting.assumptions import assumption_tests, holm, shift_limit
-from grbp.fitting.fit import fit_records
+from grbp.fitting import assumptions
+from grbp.fitting.assumptions import Assumption, assumption_tests, holm, shift_limit
+from grbp.fitting.fit import fit, fit_records
 from grbp.fitting.model_tests import AssumptionTest, compare_shares, fisher
 from grbp.fitting.transitions import Transitions
 from grbp.records.clean import Records
 from grbp.records.examples import example_records
 from grbp.records.reading import read_records
+from grbp.reports.fit_report import fit_report
 
 
 def moves_of(kind: Any, goal: int, **other: Any) -> Transitions:
@@ -326,3 +328,39 @@ def test_two_cases_are_enough_for_a_sum_over_cases() -> None:
     total = Transitions(records_of(["1c2", "1c0"], 3)).sum_over_cases
     assert total is not None
     np.testing.assert_allclose(np.abs(total), [0.5**0.5, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("entry", assumptions.ASSUMPTIONS, ids=lambda entry: entry.name)
+def test_an_assumption_has_all_its_parts(entry: Assumption) -> None:
+    words = (entry.name, entry.words, entry.broken, entry.how)
+    assert all(words)
+    assert all(one.name == entry.name or one.name not in words for one in assumptions.ASSUMPTIONS)
+    assert entry.needs in ("", "cases", "groups", "open cases")
+    assert (entry.chance, entry.over) == ("", "") or entry.over in ("states", "groups")
+    lacking = aggregated([(2, "continue", 3, 5), (3, "continue", 4, 5)], 4)
+    test = entry.test(Transitions(lacking)) if entry.needs != "cases" else None
+    assert test is None or test.possible or test.why.endswith(".")
+
+
+def test_an_assumption_that_is_added_is_tested_told_and_doubted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(_: Transitions) -> AssumptionTest:
+        return AssumptionTest(statistic=40.0, p=1e-9, effect=0.5, effect_unit="probability")
+
+    added = Assumption(
+        name="weekdays", words="weekdays are alike", broken="weekdays differ", how="a calendar",
+        test=never, without=lambda answers: 1 - (answers.by_model or 0),
+    )  # fmt: skip
+    table = example_records(cases=500, seed=1)
+    before = fit(table, 4)
+    monkeypatch.setattr(assumptions, "ASSUMPTIONS", (*assumptions.ASSUMPTIONS, added))
+    after = fit(table, 4)
+    (test,) = (one for one in after.tests if one.name == "weekdays")
+    assert (test.assumption, test.test, test.changes_answer) == (added.words, added.how, True)
+    assert before.firm
+    assert not after.firm
+    assert after.doubts[0].lower().startswith("weekdays differ")
+    assert "  weekdays are alike  " in after.summary()
+    assert "weekdays are alike" in [one["assumption"] for one in after.to_dict()["tests"]]
+    assert "Weekdays differ" in fit_report(after, {})

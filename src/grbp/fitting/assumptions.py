@@ -296,6 +296,12 @@ def assumption_tests(
     return holm(tests)
 
 
+def find_broken(tests: Iterable[AssumptionTest], level: float) -> tuple[Assumption, ...]:
+    """Return the assumptions against which the records speak."""
+    names = {test.name for test in tests if test.rejected_at(level)}
+    return tuple(entry for entry in ASSUMPTIONS if entry.name in names)
+
+
 def holm(tests: Sequence[AssumptionTest]) -> tuple[AssumptionTest, ...]:
     """Adjust the probabilities of tests for their number (Holm 1979)."""
     made = sorted((test.p, k) for k, test in enumerate(tests) if test.p is not None)

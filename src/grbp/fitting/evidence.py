@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from grbp.fitting.assumptions import ASSUMPTIONS, Assumption
+from grbp.fitting.assumptions import Assumption, find_broken
 from grbp.fitting.estimates import Proportion, are_apart, chance_above, spread_out, subtract
 from grbp.fitting.model_tests import AssumptionTest
 from grbp.fitting.standardize import Standardized
@@ -142,8 +142,7 @@ class Evidence:
     @cached_property
     def broken(self) -> tuple[Assumption, ...]:
         """The assumptions against which the records speak."""
-        names = {test.name for test in self.tests if test.rejected_at(self.level)}
-        return tuple(entry for entry in ASSUMPTIONS if entry.name in names)
+        return find_broken(self.tests, self.level)
 
     def differing(self, over: str) -> tuple[str, ...]:
         """Return which of p_C and p_F surely differ over "states", or over "groups".
