@@ -43,7 +43,7 @@ _COMMANDS: Final = {
 }
 """Each command is a module of this package, which is imported when it is asked for."""
 
-_FORMER: Final = {
+_FORMER: Final[dict[str, tuple[str, ...]]] = {
     "bounds": ("solve", "--bounds"),
     "figure": ("reproduce", "--only"),
     "league": ("sweep", "--league"),
