@@ -22,10 +22,10 @@ from columns import Columns
 from grbp.engine.decisions import choose_engine, decisions
 from grbp.experiments import EXPERIMENTS, FIGURE_3, FIGURE_5
 from grbp.experiments.cells import make_cells
-from grbp.experiments.game import Tally
+from grbp.experiments.game import Game, Tally, make_game
 from grbp.experiments.moments import weighted_sum
 from grbp.experiments.provenance import make_meta
-from grbp.experiments.regret import Curve, bound_unseen, gap_per_threshold
+from grbp.experiments.regret import Curve, gap_per_threshold
 from grbp.experiments.splitting import BATCHES, play_batches
 from grbp.experiments.sweep_result import SweptCell
 from grbp.numerics.arrays import Floats
@@ -74,6 +74,17 @@ def pool_of(spec: grbp.SweepSpec, learner: str, replicas: int, times: int) -> Fl
 def at_last(problem: grbp.Problem, rounds: int) -> grbp.SweepSpec:
     """Any learner on a problem, whose regret is asked for after the last round alone."""
     return grbp.SweepSpec("x", problem, "getbe-sm", rounds, 1)
+
+
+def game_of(problem: grbp.Problem, learner: str, rounds: int) -> Game:
+    """A learner on a problem, which knows what replicas too rare to be seen could add."""
+    return make_game(problem, grbp.find_learner(learner, problem), [rounds], SEED)
+
+
+def room_for(game: Game, replicas: int) -> float:
+    """How much stuck replicas that are not seen could add to a mean, at most."""
+    unseen = game.unseen(game.checkpoints, replicas)
+    return 0.0 if unseen is None else float(unseen[0])
 
 
 def drawn(pool: Floats, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -156,11 +167,10 @@ def plain(effort: Effort) -> list[Columns]:
     for learner in ("getbe-sm", "getbe-ps", "getbe-ucb", "ps-polselection", "doorstep-optimal"):
         say(f"plain: {learner}")
         pool = pool_of(spec, learner, effort.choose(2000, 200_000), 1)[:, 0]
-        found, rng = grbp.find_learner(learner, problem), np.random.default_rng(SEED)
+        game, rng = game_of(problem, learner, 5000), np.random.default_rng(SEED)
         cells, draws = [], effort.choose(50, 1000)
         for size in (200, 1000, 10_000):
-            unseen = bound_unseen(problem, found.choices(4), np.array([5000]), size)
-            room, held = 0.0 if unseen is None else float(unseen[0]), np.zeros(2)
+            room, held = room_for(game, size), np.zeros(2)
             for _ in range(draws):
                 one = pool[rng.integers(0, len(pool), size)]
                 off = pool.mean() - one.mean()
@@ -267,9 +277,7 @@ def maps(effort: Effort) -> list[Columns]:
     say("maps: figure-5")
     for problem in FIGURE_5.each_problem():
         pools.append(pool_of(at_last(problem, rounds), name, size, 5)[:, 0])
-        choices = grbp.find_learner(name, problem).choices(problem.goal)
-        unseen = bound_unseen(problem, choices, np.array([rounds]), size)
-        rooms.append(0.0 if unseen is None else float(unseen[0]))
+        rooms.append(room_for(game_of(problem, name, rounds), size))
         right.append(grbp.optimal_threshold(problem))
     truth, room, one = np.array([p.mean() for p in pools]), np.array(rooms), np.array(right) == 1
     weights = np.where(one, -1.0 / one.sum(), 1.0 / (~one).sum())
@@ -317,15 +325,14 @@ def adaptive(effort: Effort) -> list[Columns]:
         say(f"adaptive: {learner}")
         specs = [at_last(one, 1000) for one in problems]
         pools = [pool_of(one, learner, effort.choose(500, 4000), 1)[:, 0] for one in specs]
-        choices = grbp.find_learner(learner, 4).choices(4)
         for begun in (50, 200, 1000):
             held, played = np.zeros(len(problems)), 0
             for k, (problem, pool) in enumerate(zip(problems, pools, strict=True)):
+                game = game_of(problem, learner, 1000)
                 for _ in range(draws):
                     one = _doubled(pool, begun, 0.2, rng)
                     half = 1.96 * one.std(ddof=1) / math.sqrt(len(one))
-                    unseen = bound_unseen(problem, choices, np.array([1000]), len(one))
-                    room = 0.0 if unseen is None else float(unseen[0])
+                    room = room_for(game, len(one))
                     held[k] += -half <= pool.mean() - one.mean() <= half + room
                     played += len(one)
             shares = [_percent(share / draws) for share in (held.mean(), held.min())]

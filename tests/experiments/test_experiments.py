@@ -81,7 +81,7 @@ def test_what_is_loaded_is_what_was_played(spec: SweepSpec, tmp_path: Path) -> N
     assert loaded.meta.revision
 
 
-@pytest.mark.sample("small", "some", "split")
+@pytest.mark.sample("small", "some", "split", "chain")
 @pytest.mark.parametrize(
     "spec",
     [

@@ -189,7 +189,8 @@ class Game(ABC):
         if self.kind == "realised":
             numbers, final = won[:, :, None], self.best[-1] - won[:, -1]
         if self.joint:
-            return Tally((Sums.of(numbers.reshape(len(numbers), -1)),), final, played)
+            together = numbers.reshape(len(numbers), math.prod(numbers.shape[1:]))
+            return Tally((Sums.of(together),), final, played)
         return Tally(tuple(Sums.of(numbers[:, k]) for k in range(numbers.shape[1])))
 
     def price(self, tally: Tally) -> list[tuple[float, float]]:
