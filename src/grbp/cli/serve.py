@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from grbp._format import join_words
 from grbp.cli.options import (
     STORE,
     add_commands,
@@ -58,7 +59,8 @@ def _add_tokens(parser: argparse.ArgumentParser) -> None:
     make = add_command("make", "make a token, which is shown once")
     label = "who records with it: a role or a pseudonym, never a name"
     make.add_argument("--label", required=True, help=label)
-    make.add_argument("--role", required=True, choices=ROLES, help="what it lets one do")
+    roles = f"what it lets one do: {join_words(ROLES, 'or')}"
+    make.add_argument("--role", required=True, choices=ROLES, metavar="ROLE", help=roles)
     days = f"how many days it is valid ({DAYS:g})"
     make.add_argument("--days", type=parse_number, default=DAYS, help=days)
     listed = add_command("list", "list all tokens, without the secret parts")
