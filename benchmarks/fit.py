@@ -27,7 +27,7 @@ from fit_tables import (
     shares,
     table_of,
 )
-from grbp.fitting.assumptions import assumption_tests
+from grbp.fitting.assumptions import ASSUMPTIONS, assumption_tests
 from grbp.fitting.direct_value import direct_value
 from grbp.fitting.fit import fit_records
 from grbp.fitting.transitions import Transitions
@@ -63,6 +63,14 @@ SHORT = {
     "p_f drift": "drift, F",
     "p_f by state": "F, states",
 }
+"""What the columns of some tests are headed by, where their own names are too long."""
+
+TESTS = {
+    entry.name: SHORT.get(entry.name, entry.name)
+    for entry in ASSUMPTIONS
+    if entry.needs in ("", "cases")
+}
+"""The tests that tables without groups allow, with the heads of their columns."""
 
 FAMILY = "family"
 
@@ -270,7 +278,7 @@ def steered(
 def tests_of(setting: Setting, kind: str, size: float | None, seed: int) -> Mapping[str, bool]:
     """Says which tests reject."""
     made = assumption_tests(Transitions(table_of(setting, seed, kind, size=size)))
-    answer = {SHORT[one.name]: one.p < 0.05 for one in made if one.p is not None}
+    answer = {TESTS[one.name]: one.p < 0.05 for one in made if one.p is not None}
     answer[FAMILY] = any(one.p_holm is not None and one.p_holm < 0.05 for one in made)
     return answer
 
@@ -280,12 +288,12 @@ def size(effort: Effort) -> list[Columns]:
     tables = effort.choose(200, 2000)
     table = Columns(
         "Tables that satisfy the model: how often tests reject at 5 %",
-        ["G: p_C, p_F; size", *SHORT.values(), FAMILY],
+        ["G: p_C, p_F; size", *TESTS.values(), FAMILY],
         notes=[f"{tables:,} tables in each setting. Family: at least one, adjusted after Holm."],
     )
     for setting in settings(50, 200, 1000):
         found = shares(partial(tests_of, setting, "model", None), tables)
-        table.rows.append([str(setting), *cells(found, [*SHORT.values(), FAMILY])])
+        table.rows.append([str(setting), *cells(found, [*TESTS.values(), FAMILY])])
         say(str(setting))
     return [table]
 
@@ -299,7 +307,7 @@ def power(effort: Effort) -> list[Columns]:
     tables = effort.choose(100, 1000)
     table = Columns(
         "Tables that break an assumption: how often tests reject at 5 %",
-        ["kind, size; cases", *SHORT.values()],
+        ["kind, size; cases", *TESTS.values()],
         notes=[
             f"{tables:,} tables of each kind, G = 4, p_C = .45, p_F = .3. What the kinds and sizes"
             " mean is said at `example_records`. Momentum and differences between cases also trip"
@@ -311,7 +319,7 @@ def power(effort: Effort) -> list[Columns]:
             above = 0.2 if kind == "finish-by-state" else 0.0
             setting = Setting(4, 0.45, 0.3, cases, 0.5, above)
             found = shares(partial(tests_of, setting, kind, amount), tables)
-            row = [f"{kind}, {amount:g}; {cases:,}", *cells(found, list(SHORT.values()))]
+            row = [f"{kind}, {amount:g}; {cases:,}", *cells(found, list(TESTS.values()))]
             table.rows.append(row)
             say(row[0])
     return [table]
