@@ -146,7 +146,8 @@ def values_by_law(up: Floats, law: Floats, p_f: Floats, policy: int) -> Floats:
 def law_of_means(n: StateCounters, up: Floats) -> Floats:
     """Return the law of CONTINUE with jumps as often as they were seen, and these chances of up.
 
-    It is empty where CONTINUE leads to neighbours alone. Both neighbours were seen once beforehand.
+    Both neighbours were seen once beforehand. Where CONTINUE leads to neighbours alone it is empty,
+    as `n.jumps` is, which callers take then: to make one takes a tenth of a round.
     """
     count = n.jumps.shape[0]
     law = n.jumps.copy()

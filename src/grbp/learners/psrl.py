@@ -65,9 +65,8 @@ def sample_policy(goal: int, constants: Prior, n: StateCounters, key: int) -> in
     """Play what is best for chances drawn from their posteriors, state by state."""
     up = draw_shares(n.up, n.down, constants.prior, fold_in(key, 0))
     p_f = draw_shares(n.won, n.lost, constants.prior, fold_in(key, 1))
-    law = n.jumps  # To make an empty one takes a tenth of a round.
-    if law.shape[0] > 0:
-        law = draw_law(n, up, constants.prior, fold_in(key, 2))
+    far = n.jumps.shape[0] > 0  # See law_of_means.
+    law = draw_law(n, up, constants.prior, fold_in(key, 2)) if far else n.jumps
     return best_by_law(up, law, p_f)
 
 
